@@ -1,0 +1,1 @@
+"""The zoo: seeded bugs, each caught by the invariant named for it."""

@@ -1,0 +1,1 @@
+"""Seeded bugs of waiters and their clients."""

@@ -1,0 +1,83 @@
+"""Dialects: the legitimate choices in which waiters differ, declared by a subject's adapter.
+
+One model and one family of checkers cover implementations that made other choices than the built-in one, because they ask the
+dialect. A dialect is data: it travels in the header of each history.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+from .jsonable import Json
+
+Mode = Literal["sync", "asyncio", "trio"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaiterDialect:
+    """How a waiter polls. The defaults are those of SPEC 2.
+
+    * ``first``: what comes first, a fetch or a sleep of one delay.
+    * ``limit``: what ends an unfinished wait: a time limit, a number of attempts, or nothing.
+    * ``clips``: no sleep crosses the deadline. One that does not clip may end one wait late.
+    * ``final_poll``: a last fetch happens at the deadline.
+    * ``unknown_status``: what a status word does that the waiter does not know: go on, raise, or end the wait.
+    * ``words``: which words it knows: ``synonyms`` (SPEC 3's table, folded), ``folded`` (the five, in any case and spacing) or ``enum``
+      (the five, to the letter). ``more_words``: further words, each with the status that it means.
+    * ``failure``: a job that failed or was cancelled is raised as asked by ``raise_on_failure`` (``option``), always raised, or returned.
+    * ``cancelled_is``: how a job that was cancelled is treated: as a failure or as a success (``done``).
+    * ``transient``: a transient failure of a fetch is retried on the schedule (``retry``), a bounded number of times at once by the HTTP
+      client beneath (``client``), or raised (``raise``).
+    * ``client_retries``: with ``client``, how many further requests one fetch may cause.
+    * ``early_wake``: after a sleep that woke early, sleep the remainder or fetch at once.
+    * ``fetch_limit``: the fetch timeout is ``absolute``, for each ``phase`` (connect, each read) as httpx has it, or there is none.
+    * ``parameters``: which fields of a :class:`~waitproof.harness.protocols.WaitCall` the subject takes; the others keep ``defaults``.
+    * ``defaults``: values of the fields that differ from SPEC 2's defaults.
+    * ``clock``: where its time comes from: a ``seam``, the ``module``'s own time names, or the event ``loop``.
+    * ``resolution``: within this many seconds two instants are one.
+    """
+
+    first: Literal["fetch", "sleep"] = "fetch"
+    limit: Literal["time", "attempts", "none"] = "time"
+    clips: bool = True
+    final_poll: bool = True
+    unknown_status: Literal["continue", "raise", "end"] = "continue"
+    words: Literal["synonyms", "folded", "enum"] = "synonyms"
+    more_words: Mapping[str, str] = field(default_factory=dict)
+    failure: Literal["option", "raise", "return"] = "option"
+    cancelled_is: Literal["failure", "done"] = "failure"
+    transient: Literal["retry", "client", "raise"] = "retry"
+    client_retries: int = 0
+    early_wake: Literal["remainder", "fetch"] = "remainder"
+    fetch_limit: Literal["absolute", "phase", "none"] = "absolute"
+    parameters: frozenset[str] = frozenset()
+    defaults: Mapping[str, Json] = field(default_factory=dict)
+    clock: Literal["seam", "module", "loop"] = "seam"
+    resolution: float = 0.001
+
+    def as_json(self) -> dict[str, Json]:
+        """The dialect as plain data (sets as sorted lists)."""
+        data: dict[str, Json] = {}
+        for item in dataclasses.fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, frozenset):
+                value = sorted(value)
+            elif isinstance(value, Mapping):
+                value = dict(value)
+            data[item.name] = cast("Json", value)
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> WaiterDialect:
+        """Read what :meth:`as_json` wrote. Raises ``ValueError`` for a field that it does not have."""
+        known = {item.name for item in dataclasses.fields(cls)}
+        unknown = sorted(set(data) - known)
+        if unknown:
+            raise ValueError(f"a waiter dialect has no field {', '.join(unknown)}; it has {', '.join(sorted(known))}")
+        values: dict[str, object] = dict(data)
+        if "parameters" in values:
+            values["parameters"] = frozenset(cast("list[str]", values["parameters"]))
+        return cls(**values)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Executable specifications: reference models, and the invariant catalogue as pure functions over histories."""
