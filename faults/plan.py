@@ -134,7 +134,25 @@ def _structure_fault(value: Any, cls: type[Fault]) -> Fault:
     return Fault(kind=str(value["kind"]), data=data)
 
 
+def _structure_call(value: Any, _: type) -> WaitCall:
+    """A call may be wrong on purpose (``timeout=True``, NaN): any scalar is taken as it is, but numbers of seconds are floats."""
+    if not isinstance(value, dict):
+        raise TypeError(f"expected an object with the call's fields, found {value!r}")
+    fields = {item.name: item for item in dataclasses.fields(WaitCall)}
+    extra = sorted(set(value) - set(fields))
+    if extra:
+        raise ValueError(f"unknown fields of a call: {', '.join(extra)}")
+    wrong = sorted(name for name, item in value.items() if isinstance(item, list | dict))
+    if wrong:
+        raise TypeError(f"expected scalars for {', '.join(wrong)}")
+    seconds = {name for name, item in fields.items() if "float" in str(item.type)}
+    return WaitCall(
+        **{name: float(item) if name in seconds and type(item) is int else item for name, item in value.items()}
+    )
+
+
 _converter.register_structure_hook(float, _strict_float)
+_converter.register_structure_hook(WaitCall, _structure_call)
 _converter.register_structure_hook_func(lambda cls: cls in (Fault, Answer), _structure_fault)
 _converter.register_unstructure_hook_func(
     lambda cls: cls in (Fault, Answer),
@@ -185,12 +203,21 @@ def size(plan: object) -> int:
         if value == default:
             continue
         if isinstance(value, tuple):
-            total += sum(size(part) if isinstance(part, WaitPlan) else 1 for part in value)
-        elif isinstance(value, WaitCall | WaitPlan):
+            total += sum(1 if isinstance(part, Fault) else 1 + size(part) for part in value)
+        elif dataclasses.is_dataclass(value) and not isinstance(value, Fault):
             total += size(value)
         else:
             total += 1
     return total
+
+
+def _weight(part: object) -> int:
+    """A listed answer or fault is one item whatever is in it; a listed part that holds items of its own is one and those."""
+    return 1 + size(part) if dataclasses.is_dataclass(part) and any(_holds_items(item) for item in vars(part).values()) else 1
+
+
+def _holds_items(value: object) -> bool:
+    return isinstance(value, WaitPlan)
 
 
 def simpler(plan: P) -> Iterator[P]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -141,6 +141,7 @@ class WaiterSubject:
     * ``patch``: module prefixes whose time names are patched, for subjects without a clock seam.
     * ``family``: twins (sync, asyncio, trio) of one implementation share it.
     * ``package``: the distribution whose version is reported; empty for code that is in no distribution.
+    * ``twins``: all the modes of this implementation, itself included; empty if it has no twin.
     * ``create``, ``direct``: the same client's other paths, for the client suites; ``None`` if it has none.
     """
 
@@ -158,6 +159,7 @@ class WaiterSubject:
     summary: str = ""
     create: Callable[[WaiterBench, CreateCall], Any] | None = None
     direct: Callable[[WaiterBench, CreateCall], Any] | None = None
+    twins: Callable[[], Sequence[WaiterSubject]] = tuple
     kind: str = "waiter"
 
     def __post_init__(self) -> None:

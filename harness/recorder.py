@@ -34,7 +34,7 @@ class Recorder:
         """True once the step budget is used up."""
         return self._left <= 0
 
-    def record(self, kind: str, lane: str, op: str = "", **data: object) -> Event:
+    def record(self, kind: str, lane: str, op: str = "", /, **data: object) -> Event:
         """Append one event at the present virtual time; raise :class:`BudgetExhausted` once the budget is used up."""
         self._left -= 1
         if self._left < 0:
@@ -42,7 +42,7 @@ class Recorder:
             raise BudgetExhausted(f"the run caused more than {self._budget} events")
         return self.history.append(at=self._now(), kind=kind, lane=lane, op=self._named(op), data=data)
 
-    def note(self, kind: str, lane: str, op: str = "", **data: object) -> Event:
+    def note(self, kind: str, lane: str, op: str = "", /, **data: object) -> Event:
         """Append one event that is never refused: ends and results, which must be told even after the budget."""
         return self.history.append(at=self._now(), kind=kind, lane=lane, op=self._named(op), data=data)
 

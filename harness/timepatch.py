@@ -14,7 +14,7 @@ that hides time from Hypothesis and shows real time to a subject that asyncio ca
 
 from __future__ import annotations
 
-import datetime as _datetime
+import datetime as dt
 import sys
 import time as _time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,8 @@ import freezegun
 from .clocks import AsyncClock, SyncClock, VirtualTime, WakePlan, Wakes
 from .recorder import Recorder
 
-_EPOCH: Final = _datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - freezegun wants naive UTC
+_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - freezegun wants naive UTC
+_FIRST, _LAST = -62_135_596_800.0, 253_402_300_799.0  # years 1 to 9999
 _UNTOUCHED: Final = (__name__, f"{__package__}.clocks")
 
 _TIME_NAMES: Final = (
@@ -149,10 +150,10 @@ def _stand_in(source: str, name: str) -> Callable[..., Any]:
 
 def _sources() -> dict[str, ModuleType]:
     """The loaded modules whose names are replaced; their real functions are remembered the first time they are seen."""
-    found = {name: sys.modules[name] for name in ("time", *_SLEEPERS) if name in sys.modules}
-    for name in found:
+    found: dict[str, ModuleType] = {name: sys.modules[name] for name in ("time", *_SLEEPERS) if name in sys.modules}
+    for name, module in found.items():
         if name != "time":
-            _real.setdefault((name, "sleep"), found[name].sleep)
+            _real.setdefault((name, "sleep"), module.sleep)
     return found
 
 
@@ -237,7 +238,7 @@ def patch_time(
 
 @contextmanager
 def _frozen(time: VirtualTime, patch: _Patch) -> Iterator[None]:
-    """freezegun at the time line's wall clock. Its walk over all modules (some 8 ms) is cut to the subject's by its ignore list."""
+    """Run freezegun, moved along with the time line. Its walk over all modules (some 8 ms) is cut to the subject's by its ignore list."""
     others = {name.partition(".")[0] for name in sys.modules}
     ignore = sorted(name for name in others if name and not any(prefix.startswith(name) for prefix in patch.prefixes))
     freezer = freezegun.freeze_time(_moment(time), ignore=ignore, real_asyncio=True)
@@ -254,9 +255,6 @@ def _frozen(time: VirtualTime, patch: _Patch) -> Iterator[None]:
         freezer.stop()
 
 
-def _moment(time: VirtualTime) -> _datetime.datetime:
+def _moment(time: VirtualTime) -> dt.datetime:
     """The wall clock as naive UTC, held within the years that a datetime can say."""
-    try:
-        return _EPOCH + _datetime.timedelta(seconds=time.wall())
-    except OverflowError:
-        return (_datetime.datetime.max if time.wall() > 0 else _datetime.datetime.min).replace(tzinfo=None)
+    return _EPOCH + dt.timedelta(seconds=min(max(time.wall(), _FIRST), _LAST))

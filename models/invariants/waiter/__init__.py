@@ -1,1 +1,1 @@
-"""Invariants of waiters and their clients (SPEC 5), one family a file."""
+"""Invariants of waiters, one idea a file. Each file defines ``INVARIANTS``."""

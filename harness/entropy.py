@@ -1,0 +1,28 @@
+"""Fixed entropy: subjects that draw from the global ``random`` or from ``os.urandom`` (jitter, ``uuid4`` keys, multipart boundaries)
+draw the same in every run of a plan, so that the same plan gives the same bytes."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def fixed_entropy(seed: int) -> Iterator[None]:
+    """While this is open the global ``random`` is seeded with ``seed`` and ``os.urandom`` gives a stream of its own from it.
+
+    Both are as before afterwards. ``random.SystemRandom`` bound ``urandom`` at its import and stays truly random: a subject that
+    uses it shows as a failed determinism check.
+    """
+    state = random.getstate()
+    urandom = os.urandom
+    stream = random.Random(f"urandom {seed}")  # noqa: S311 - the point is that it repeats
+    random.seed(seed)
+    os.urandom = stream.randbytes  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        os.urandom = urandom
+        random.setstate(state)

@@ -1,0 +1,164 @@
+"""Deterministic event loops on virtual time, and what they share: refusals, guards, and a task's suspension in words.
+
+:mod:`.simloop` runs asyncio programs, :mod:`.triorun` trio programs; both ask :mod:`.choices` for every order they decide.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time as _time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NoReturn, SupportsIndex
+
+from ..jsonable import safe_repr
+from ..recorder import BudgetExhausted
+
+
+class SimulationRefused(RuntimeError):  # noqa: N818 - it says what happened, as KeyboardInterrupt does
+    """The subject asked for something that no simulation can give (a thread, a socket, …). The message says what to do."""
+
+
+class SimulationDeadlock(RuntimeError):  # noqa: N818 - as above
+    """Nothing can ever happen again and the run is not over. The message says where each task is suspended, and on what."""
+
+
+def refusal(what: str, instead: str) -> SimulationRefused:
+    """The one wording of a refusal: ``what`` was asked for, and what to do ``instead``."""
+    return SimulationRefused(f"{what}: this can't be simulated (virtual time, one thread, no I/O); {instead}")
+
+
+# -- guards ------------------------------------------------------------------------------------------------------------
+
+
+class _Here(threading.local):
+    refuse: Callable[[str, str], NoReturn] | None = None
+
+
+_here = _Here()
+"""What refuses things in the simulation that runs in this thread, if one does."""
+
+
+@contextmanager
+def running_simulation(refuse: Callable[[str, str], NoReturn]) -> Iterator[None]:
+    """While entered, real sleeps and threads asked for in this thread end in ``refuse(what, instead)``. Used by both loops."""
+    previous, _here.refuse = _here.refuse, refuse
+    try:
+        with forbid_real_sleep(), forbid_threads():
+            yield
+    finally:
+        _here.refuse = previous
+
+
+@contextmanager
+def forbid_real_sleep() -> Iterator[None]:
+    """Make ``time.sleep`` raise :class:`SimulationRefused` in a thread that runs a simulation; elsewhere it sleeps as ever.
+
+    A module that did ``from time import sleep`` before is not reached: see :func:`waitproof.harness.timepatch.patch_time`.
+    """
+    real = _time.sleep
+
+    def sleep(seconds: float | SupportsIndex, /) -> None:
+        if _here.refuse is not None:
+            _here.refuse(f"time.sleep({seconds!r}) blocks the loop", "sleep asynchronously, or put the module under patch_time")
+        real(seconds)
+
+    _time.sleep = sleep
+    try:
+        yield
+    finally:
+        _time.sleep = real
+
+
+@contextmanager
+def forbid_threads() -> Iterator[None]:
+    """Make starting a thread raise :class:`SimulationRefused` in a thread that runs a simulation."""
+    real = threading.Thread.start
+
+    def start(self: threading.Thread) -> None:
+        if _here.refuse is not None:
+            _here.refuse("starting a thread", "keep the work on the loop, or test this subject at the sockets level")
+        real(self)
+
+    threading.Thread.start = start  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        threading.Thread.start = real  # type: ignore[method-assign]
+
+
+# -- in words ----------------------------------------------------------------------------------------------------------
+
+_MACHINERY: Final = ("asyncio", "anyio", "trio", "_core", "_backends")
+"""Folders whose frames are not where a reader would look for the reason of a suspension."""
+
+
+def describe_task(number: int, name: str, coro: Any) -> str:
+    """``#1 'poller' at waiter.py:31 wait_for_it, on Event.wait (locks.py:212)``: a pending task in words."""
+    frames = list(_suspended(coro))
+    if not frames:
+        return f"#{number} {name!r}, which has not begun"
+    own = [index for index, frame in enumerate(frames) if Path(frame.f_code.co_filename).parent.name not in _MACHINERY]
+    last = own[-1] if own else 0
+    file, line, what = _place(frames[last])
+    words = f"#{number} {name!r} at {file}:{line} {what}"
+    if last + 1 < len(frames):
+        file, line, what = _place(frames[last + 1])
+        words += f", on {what} ({file}:{line})"
+    return words
+
+
+def _suspended(coro: Any) -> Iterator[Any]:
+    """The frames of a suspended coroutine and of what it awaits, outermost first."""
+    seen = 0
+    while coro is not None and seen < 1_000:
+        seen += 1
+        frame = next((found for name in ("cr_frame", "gi_frame", "ag_frame") if (found := getattr(coro, name, None))), None)
+        if frame is not None and (seen > 1 or _begun(coro)):
+            yield frame
+        coro = next((found for name in ("cr_await", "gi_yieldfrom", "ag_await") if (found := getattr(coro, name, None))), None)
+
+
+def _begun(coro: Any) -> bool:
+    return any(getattr(coro, name, False) for name in ("cr_suspended", "gi_suspended", "ag_running", "cr_running", "gi_running"))
+
+
+def _place(frame: Any) -> tuple[str, int, str]:
+    code = frame.f_code
+    name = code.co_qualname.rpartition("<locals>.")[2]
+    return Path(code.co_filename).name, frame.f_lineno, name
+
+
+# -- exceptions --------------------------------------------------------------------------------------------------------
+
+
+def budget_in(error: BaseException | None) -> BudgetExhausted | None:
+    """The :class:`BudgetExhausted` that ``error`` is or, as an exception group, holds; else None."""
+    if isinstance(error, BudgetExhausted):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for inner in error.exceptions if (found := budget_in(inner)) is not None), None)
+    return None
+
+
+def keep_for_ever(*leftovers: object) -> None:
+    """Never let anybody collect ``leftovers``: what their finalizers print would land in somebody else's run, or at exit."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(leftovers))  # a module's list would be emptied when the interpreter ends
+
+
+def close_for_good(coro: Any, owner: object) -> None:
+    """Close a coroutine that would not end. If it refuses even that, keep it and its ``owner`` for ever.
+
+    Collecting it would print "coroutine ignored GeneratorExit" or "Task was destroyed" into somebody else's run.
+    """
+    for _ in range(10):
+        try:
+            coro.close()
+        except RuntimeError:  # it ignored GeneratorExit and suspended again
+            continue
+        except BaseException as error:  # noqa: BLE001 - its last words change nothing any more
+            safe_repr(error)
+        return
+    keep_for_ever(coro, owner)

@@ -1,0 +1,48 @@
+"""No storm: a waiter is never a denial of service, whatever it is given (SPEC 2, last bullet; SPEC 5 safety)."""
+
+from __future__ import annotations
+
+from ....harness.invariant import Invariant, Level
+from ....harness.verdicts import Finding, held
+from ...trace import NOISE, WaitTrace
+from ...waiter import MOST_REMAINDERS
+from ._judging import breach, each_wait, seconds
+
+LEAST_APART = 0.005
+
+
+def _no_storm(wait: WaitTrace) -> Finding:
+    deadline, near = wait.deadline, wait.tolerance
+    excepted = 0
+    seen = []
+    polls = wait.polls()
+    sleeps = iter(wait.sleeps)
+    sleep = next(sleeps, None)
+    for before, after in zip(polls, polls[1:], strict=False):
+        woken_early, slept = False, 0
+        while sleep is not None and sleep.start.seq < after[0].start.seq:
+            woken_early |= sleep.late < 0
+            slept += 1
+            sleep = next(sleeps, None)
+        apart = after[0].began - before[-1].began
+        if apart >= LEAST_APART - NOISE:
+            seen.append(after[0].start.seq)
+            continue
+        if (woken_early and wait.dialect.early_wake == "fetch") or slept >= MOST_REMAINDERS:
+            continue  # the bench's own early wakes made it so
+        if deadline is not None and after[0].began >= deadline - near and not excepted:
+            excepted += 1
+            continue
+        return breach(
+            wait, f"two fetches {apart * 1000:.4g} ms apart", [before[-1], after[0]],
+            expected=f"at least {LEAST_APART * 1000:g} ms between fetches", observed=f"{seconds(apart)}",
+        )  # fmt: skip
+    return held(seen)
+
+
+INVARIANTS = (
+    Invariant(
+        id="waiter.no_storm", level=Level.MUST, safety=True, check=each_wait(_no_storm, bad_calls=True), source="SPEC 2 no storm; W24",
+        expectation="Two polls are never less than 5 ms apart, the one at the deadline excepted, for any parameters that are accepted.",
+    ),
+)  # fmt: skip
