@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 
 demo: $(STAMP)
 	@rm -rf waitproof-results/demo
-	@$(BIN)/waitproof run builtin landingai-ade --profile quick --seed 20261201 --out waitproof-results/demo --no-report; \
+	@$(BIN)/waitproof run builtin landingai-ade --profile quick --seed 20261201 --out waitproof-results/demo; \
 	  status=$$?; test $$status -eq 0 -o $$status -eq 1 || exit $$status
 	@$(BIN)/waitproof report waitproof-results/demo -o waitproof-results/demo/report.html
 

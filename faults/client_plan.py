@@ -13,16 +13,19 @@ Effect = Literal["auto", "yes", "no"]
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """What one POST meets. ``effect``: whether it changes anything at the server (``auto``: exactly if the answer is a 2xx, whether or
-    not that answer arrives; ``yes`` with a 504 is a gateway that gave up on a server that did not)."""
+    """What one POST meets.
+
+    ``effect``: whether it changes anything at the server. ``auto``: exactly if the answer is a 2xx, whether or not that answer arrives;
+    ``yes`` with a 504 is a gateway that gave up on a server that did not.
+    """
 
     answer: Answer = field(default_factory=lambda: answer("status"))
     effect: Effect = "auto"
 
     def words(self) -> str:
         """The attempt as a sentence."""
-        extra = {"auto": "", "yes": " (and the request has its effect)", "no": " (and the request has no effect)"}[self.effect]
-        return self.answer.words() + extra
+        extra = {"auto": "", "yes": ", and the request has its effect", "no": ", and the request has no effect"}
+        return self.answer.words() + extra[self.effect]
 
 
 @dataclass(frozen=True, kw_only=True)

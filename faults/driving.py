@@ -25,7 +25,7 @@ from ..harness.protocols import WaiterSubject
 from ..harness.recorder import BudgetExhausted, Recorder
 from ..harness.timepatch import patch_time
 from .handle import Handle, message_of
-from .server.jobs import BenchBroken
+from .server.jobs import BenchBrokenError
 from .server.world import World
 
 GRACE: Final = 30.0
@@ -36,7 +36,13 @@ class Job:
     """One call within a run: its handle, how it is made, when it starts and when it is cancelled (virtual seconds)."""
 
     def __init__(
-        self, handle: Handle, announce: Callable[[], None], call: Callable[[], Any], *, start: float = 0.0, cancels: Sequence[float] = ()
+        self,
+        handle: Handle,
+        announce: Callable[[], None],
+        call: Callable[[], Any],
+        *,
+        start: float = 0.0,
+        cancels: Sequence[float] = (),
     ) -> None:
         self.handle = handle
         self.announce = announce
@@ -46,7 +52,9 @@ class Job:
         self.state: Literal["new", "running", "over"] = "new"
 
 
-def run_jobs(jobs: Sequence[Job], subject: WaiterSubject, world: World, *, chooser: Chooser | None, max_steps: int) -> None:
+def run_jobs(
+    jobs: Sequence[Job], subject: WaiterSubject, world: World, *, chooser: Chooser | None, max_steps: int
+) -> None:
     """Run calls of a subject to their ends in its mode. Whatever ends the run early is recorded as a stop."""
     recorder = world.recorder
     with ExitStack() as stack:
@@ -57,9 +65,13 @@ def run_jobs(jobs: Sequence[Job], subject: WaiterSubject, world: World, *, choos
                 for job in jobs:
                     _run_sync(job, world)
             elif subject.mode == "asyncio":
-                simulate(_on_asyncio(jobs, world), time=world.time, recorder=recorder, chooser=chooser, max_steps=max_steps)
+                simulate(
+                    _on_asyncio(jobs, world), time=world.time, recorder=recorder, chooser=chooser, max_steps=max_steps
+                )
             else:
-                simulate_trio(_on_trio(jobs, world), time=world.time, recorder=recorder, chooser=chooser, max_steps=max_steps)
+                simulate_trio(
+                    _on_trio(jobs, world), time=world.time, recorder=recorder, chooser=chooser, max_steps=max_steps
+                )
         except BudgetExhausted as error:
             recorder.stop("budget", message_of(error))
         except SimulationDeadlock as error:
@@ -71,11 +83,13 @@ def run_jobs(jobs: Sequence[Job], subject: WaiterSubject, world: World, *, choos
                 raise
             recorder.stop("escaped", f"{type(error).__name__} escaped from something left running: {message_of(error)}")
     if world.server.broken is not None:
-        raise BenchBroken(f"a bug of the bench, not of {subject.name}: {world.server.broken!r}") from world.server.broken
+        raise BenchBrokenError(
+            f"a bug of the bench, not of {subject.name}: {world.server.broken!r}"
+        ) from world.server.broken
 
 
 def _of_the_subject(error: BaseException) -> bool:
-    """Is this something that a subject let fly, rather than a person's Ctrl-C or Hypothesis ending an example?"""
+    """Whether a subject let this fly, rather than a person's Ctrl-C or Hypothesis ending an example."""
     return not isinstance(error, KeyboardInterrupt) and not type(error).__module__.startswith("hypothesis")
 
 
@@ -133,7 +147,7 @@ async def _called(job: Job) -> object:
     return await value
 
 
-async def _handled(job: Job, world: World, over: Callable[[], bool]) -> None:
+async def _handled(job: Job, over: Callable[[], bool]) -> None:
     """One call from its start to its end, as its caller sees it. Nothing is written down about an end that the bench brought about."""
     current_op.set(job.handle.op)
     if job.start > 0:
@@ -178,7 +192,7 @@ def _on_asyncio(jobs: Sequence[Job], world: World) -> Callable[[], Coroutine[Any
 
         tasks = []
         for job in jobs:
-            task = loop.create_task(_handled(job, world, over), name=job.handle.op)
+            task = loop.create_task(_handled(job, over), name=job.handle.op)
             tasks.append(task)
             for at in job.cancels:
                 loop.call_at(world.time.origin + at, cancel, job, task)
@@ -194,9 +208,9 @@ def _on_trio(jobs: Sequence[Job], world: World) -> Callable[[], Coroutine[Any, A
 
     async def one(job: Job, scope: trio.CancelScope) -> None:
         with scope:
-            await _handled(job, world, lambda: _stopped(world.recorder, since) or (ended(job, scope)))
+            await _handled(job, lambda: _stopped(world.recorder, since) or ended(scope))
 
-    def ended(job: Job, scope: trio.CancelScope) -> bool:
+    def ended(scope: trio.CancelScope) -> bool:
         # cancelled, but not by the plan: the run is being taken down around the call
         return trio.current_effective_deadline() == -math.inf and not scope.cancel_called
 

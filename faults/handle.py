@@ -42,7 +42,7 @@ def _odd_view(words: str) -> Json:
 def view_of(view: Callable[[Any], JobView], value: object) -> Json:
     """What a returned value says. If ``view`` raises or returns no view, every field is None and ``other`` says why."""
     try:
-        seen = view(value)
+        seen: object = view(value)
         return seen.as_json() if isinstance(seen, JobView) else _odd_view(f"the view is {safe_repr(seen)}")
     except Exception as error:  # noqa: BLE001 - the value may be anything
         return _odd_view(f"viewing {safe_repr(value, 80)} raised {type(error).__name__}: {message_of(error)}")
@@ -53,7 +53,7 @@ def carried_by(subject: WaiterSubject, error: BaseException) -> Json:
     if subject.carries is None:
         return None
     try:
-        carried = subject.carries(error)
+        carried: object = subject.carries(error)
         if not isinstance(carried, Mapping):
             return {"other": f"it carries {safe_repr(carried)}"}
         return {str(key): item.as_json() if isinstance(item, JobView) else plain(item) for key, item in carried.items()}
@@ -64,7 +64,9 @@ def carried_by(subject: WaiterSubject, error: BaseException) -> Json:
 class Handle:
     """One call of a subject, as its caller sees it: ``op`` is ``w0``, …; each method writes one event."""
 
-    def __init__(self, subject: WaiterSubject, recorder: Recorder, op: str, view: Callable[[Any], Json] | None = None) -> None:
+    def __init__(
+        self, subject: WaiterSubject, recorder: Recorder, op: str, view: Callable[[Any], Json] | None = None
+    ) -> None:
         self._subject = subject
         self._recorder = recorder
         self._view = view if view is not None else lambda value: view_of(subject.view, value)

@@ -128,27 +128,25 @@ def _structure_fault(value: Any, cls: type[Fault]) -> Fault:
     extra = sorted(set(value) - {item.name for item in dataclasses.fields(cls)})
     if extra:
         raise ValueError(f"unknown fields: {', '.join(extra)}")
-    data = _converter.structure(value.get("data", {}), kind_named(str(value["kind"])).data)
+    data: object = _converter.structure(value.get("data", {}), kind_named(str(value["kind"])).data)
     if cls is Answer:
         return Answer(kind=str(value["kind"]), data=data, delay=_strict_float(value.get("delay", 0.0), float))
     return Fault(kind=str(value["kind"]), data=data)
 
 
-def _structure_call(value: Any, _: type) -> WaitCall:
-    """A call may be wrong on purpose (``timeout=True``, NaN): any scalar is taken as it is, but numbers of seconds are floats."""
+def _structure_call(value: object, _: type) -> WaitCall:
+    """A call keeps its arguments as they were given: a bool where a number belongs is one of the things that plans try."""
     if not isinstance(value, dict):
-        raise TypeError(f"expected an object with the call's fields, found {value!r}")
-    fields = {item.name: item for item in dataclasses.fields(WaitCall)}
-    extra = sorted(set(value) - set(fields))
+        raise TypeError(f"expected an object of call arguments, found {value!r}")
+    known = {item.name: item for item in dataclasses.fields(WaitCall)}
+    extra = sorted(set(value) - set(known))
     if extra:
-        raise ValueError(f"unknown fields of a call: {', '.join(extra)}")
-    wrong = sorted(name for name, item in value.items() if isinstance(item, list | dict))
-    if wrong:
-        raise TypeError(f"expected scalars for {', '.join(wrong)}")
-    seconds = {name for name, item in fields.items() if "float" in str(item.type)}
-    return WaitCall(
-        **{name: float(item) if name in seconds and type(item) is int else item for name, item in value.items()}
-    )
+        raise ValueError(f"unknown call arguments: {', '.join(extra)}")
+    for name, given in value.items():
+        text = name in ("job_id", "resource")
+        if text != isinstance(given, str) or not isinstance(given, str | int | float | None):
+            raise TypeError(f"call argument {name!r} can't be {given!r}")
+    return WaitCall(**value)
 
 
 _converter.register_structure_hook(float, _strict_float)
@@ -213,7 +211,11 @@ def size(plan: object) -> int:
 
 def _weight(part: object) -> int:
     """A listed answer or fault is one item whatever is in it; a listed part that holds items of its own is one and those."""
-    return 1 + size(part) if dataclasses.is_dataclass(part) and any(_holds_items(item) for item in vars(part).values()) else 1
+    return (
+        1 + size(part)
+        if dataclasses.is_dataclass(part) and any(_holds_items(item) for item in vars(part).values())
+        else 1
+    )
 
 
 def _holds_items(value: object) -> bool:
@@ -224,7 +226,9 @@ def simpler(plan: P) -> Iterator[P]:
     """Plans that are one step simpler than this one, the boldest first: used to finish a shrink, and to finish it the same way always."""
     for item in dataclasses.fields(cast("Any", plan)):
         value, default = getattr(plan, item.name), _default(item)
-        if default is not dataclasses.MISSING and dumps(_converter.unstructure(value)) != dumps(_converter.unstructure(default)):
+        if default is not dataclasses.MISSING and dumps(_converter.unstructure(value)) != dumps(
+            _converter.unstructure(default)
+        ):
             yield dataclasses.replace(cast("Any", plan), **{item.name: default})
         for smaller in _simpler_value(value):
             yield dataclasses.replace(cast("Any", plan), **{item.name: smaller})

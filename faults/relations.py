@@ -15,9 +15,8 @@ from ..harness import events
 from ..harness.dialect import WaiterDialect
 from ..harness.history import History
 from ..harness.protocols import RESOURCES, WaiterSubject
-from .driving import header_of
 from .plan import WaitPlan, answer, fault, plan_to_json
-from .run import run_wait
+from .run import header_of, run_wait
 from .strategies import wait_plans
 
 Relation = Literal["origin", "scale", "pending", "resource", "wall"]
@@ -56,7 +55,9 @@ class RelationPlan:
             return dataclasses.replace(plan, clock=(*plan.clock, fault("wall_jump", at=0.0, seconds=self.amount)))
         if self.relation == "resource":
             others = [name for name in RESOURCES if name != plan.call.resource]
-            return dataclasses.replace(plan, call=dataclasses.replace(plan.call, resource=others[int(self.amount) % len(others)]))
+            return dataclasses.replace(
+                plan, call=dataclasses.replace(plan.call, resource=others[int(self.amount) % len(others)])
+            )
         if self.relation == "pending":
             more = (answer("status", word="processing"),) * int(self.amount)
             return dataclasses.replace(plan, answers=(*more, *plan.answers))

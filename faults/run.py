@@ -61,7 +61,14 @@ def run_wait(
     """
     told = plan_to_json(plan)
     return run_many(
-        [(plan, 0.0)], subject, chooser=chooser, budget=budget, prefix=prefix, history=history, suite=suite, header_plan=told
+        [(plan, 0.0)],
+        subject,
+        chooser=chooser,
+        budget=budget,
+        prefix=prefix,
+        history=history,
+        suite=suite,
+        header_plan=told,
     )
 
 
@@ -75,19 +82,26 @@ def run_many(
     history: History | None = None,
     suite: str = "",
     header_plan: object = None,
+    first: int = 0,
 ) -> History:
     """Run several waits over one world (one server, one clock, one bench), the n-th as ``w<n>`` from its start (virtual seconds) on.
 
-    Asynchronous waits run concurrently; synchronous ones one after the other, none before its start. A job id that is used twice gets
+    ``first``: the number that the first wait gets. Asynchronous waits run concurrently; synchronous ones one after the other, none before its start. A job id that is used twice gets
     a number, so that each wait has a job of its own. ``header_plan``: what the header says of the plan (default: plans and starts).
     Raises ``ValueError`` if there is no plan.
     """
     if not plans:
         raise ValueError("run_many needs at least one plan")
     if history is None:
-        told = header_plan if header_plan is not None else [{"plan": plan_to_json(plan), "start": start} for plan, start in plans]
+        told = (
+            header_plan
+            if header_plan is not None
+            else [{"plan": plan_to_json(plan), "start": start} for plan, start in plans]
+        )
         history = History(header_of(subject, told, suite))
-    named = dict(zip((f"w{number}" for number in range(len(plans))), _distinct([plan for plan, _ in plans]), strict=True))
+    named = dict(
+        zip((f"w{first + number}" for number in range(len(plans))), _distinct([plan for plan, _ in plans]), strict=True)
+    )
     cancels = {op: [at for at, _ in moments(plan.caller, "cancel")] for op, plan in named.items()}
     world = World(
         _recorder_of(history, budget, prefix),
@@ -100,13 +114,18 @@ def run_many(
     jobs = []
     for (op, plan), (_, start) in zip(named.items(), plans, strict=True):
         world.server.add_job(plan.call.resource, plan.call.job_id, plan.answer_to, old_keys=plan.old_keys)
-        jobs.append(_wait_job(op, plan, start, subject, world, cancels[op]))
+        jobs.append(_wait_job(op, plan, start=start, subject=subject, world=world, cancels=cancels[op]))
     run_jobs(jobs, subject, world, chooser=chooser, max_steps=STEPS_AN_EVENT * budget)
     return history
 
 
 def run_concurrent(
-    plan: ConcurrentPlan, subject: WaiterSubject, *, chooser: Chooser | None = None, budget: int = BUDGET, suite: str = ""
+    plan: ConcurrentPlan,
+    subject: WaiterSubject,
+    *,
+    chooser: Chooser | None = None,
+    budget: int = BUDGET,
+    suite: str = "",
 ) -> History:
     """Run a :class:`~waitproof.faults.concurrent_plan.ConcurrentPlan`; the header holds it. One without waits gives no events."""
     told = plan_to_json(plan)
@@ -147,7 +166,9 @@ def run_client(
     world.server.add_posts(plan.op, plan.resource, plan.attempt)
     handle = Handle(subject, world.recorder, "c0")
     call = plan.call()
-    job = Job(handle, lambda: handle.start({"op": plan.op, **call.as_json()}), lambda: function(world, call), cancels=cancels)
+    job = Job(
+        handle, lambda: handle.start({"op": plan.op, **call.as_json()}), lambda: function(world, call), cancels=cancels
+    )
     run_jobs([job], subject, world, chooser=chooser, max_steps=STEPS_AN_EVENT * budget)
     return history
 
@@ -172,11 +193,15 @@ def _distinct(plans: Sequence[WaitPlan]) -> list[WaitPlan]:
             number += 1
             job_id = f"{plan.call.job_id}-{number}"
         taken.add((plan.call.resource, job_id))
-        found.append(plan if number == 1 else dataclasses.replace(plan, call=dataclasses.replace(plan.call, job_id=job_id)))
+        found.append(
+            plan if number == 1 else dataclasses.replace(plan, call=dataclasses.replace(plan.call, job_id=job_id))
+        )
     return found
 
 
-def _wait_job(op: str, plan: WaitPlan, start: float, subject: WaiterSubject, world: World, cancels: Sequence[float]) -> Job:
+def _wait_job(
+    op: str, plan: WaitPlan, *, start: float, subject: WaiterSubject, world: World, cancels: Sequence[float]
+) -> Job:
     call = subject.effective(plan.call)
     handle = Handle(subject, world.recorder, op)
     return Job(handle, lambda: handle.start(call), lambda: subject.wait(world, call), start=start, cancels=cancels)

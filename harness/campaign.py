@@ -215,7 +215,7 @@ class _Search:
         def case(plan: Any) -> None:
             on_case(plan, None)
 
-        case.__name__ = case.__qualname__ = f"{self.suite.name}_{name}"
+        case.__name__ = case.__qualname__ = f"{self.suite.name}_{name}".replace("-", "_")
         with_seed(self.seed)(settings(given(self.suite.strategy(self.subject))(case)))()
 
     def _key(self, plan: Any) -> str:

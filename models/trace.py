@@ -286,7 +286,7 @@ class _Reader:
                 self._stop(event)
             elif event.kind == events.WALL_JUMP:
                 for wait in self._of_run(event):
-                    if wait.outcome is None:
+                    if wait.outcome is None and wait.stop is None:
                         wait.jumps.append(event)
             else:
                 self._one(event)
@@ -312,7 +312,8 @@ class _Reader:
 
     def _one(self, event: Event) -> None:
         if event.kind == events.WAIT_START:
-            self._start(event)
+            if split(event.op)[1][:1] == "w":  # submits and direct calls (c0, d0) are no waits
+                self._start(event)
             return
         wait = self._wait_of(event)
         if wait is None:

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,11 @@ def main(job_text: str) -> int:
         parent.tell("subject", info=record_to_json(subject_info(subject)))
         spec = f"{job['spec']}#{subject.name}" if ":" in job["spec"] and "#" not in job["spec"] else job["spec"]
         for suite in suites_for(subject, chosen(job["suites"])):
-            _search(suite, subject, writer, parent, profile=profile, job=job, spec=spec)
+            try:
+                _search(suite, subject, writer, parent, profile=profile, job=job, spec=spec)
+            except Exception as error:  # noqa: BLE001 - whatever comes out of a search is a fault of ours, and must be told as one
+                traceback.print_exc()
+                parent.tell("broken", reason=f"suite {suite.name}: {type(error).__name__}: {error}")
     parent.tell("done")
     return 0
 

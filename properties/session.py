@@ -51,6 +51,7 @@ class _Seen:
 
     infos: list[SubjectInfo] = field(default_factory=list)
     reason: str = ""
+    broken: str = ""
     suite: str = ""
 
 
@@ -148,6 +149,8 @@ def _run_one(
             seen.infos.append(record_from_json(SubjectInfo, event["info"]))
         elif kind == "unusable":
             seen.reason = str(event["reason"])
+        elif kind == "broken":
+            seen.broken = seen.broken or str(event["reason"])
         elif kind == "begin":
             seen.suite = str(event["suite"])
         reporter.event(item.spec, event)
@@ -171,14 +174,16 @@ def _run_one(
 
 
 def _ended(item: Wanted, seen: _Seen, ending: Ending, order: Order, writer: ResultWriter) -> list[SubjectInfo]:
-    output = ending.output if ending.status != "ran" else ""
+    output = ending.output if ending.status != "ran" or seen.broken else ""
     if seen.reason:
         return [dataclasses.replace(_listed(item), status="unusable", reason=seen.reason)]
     if not seen.infos:
         how = _how(ending, order)
         status = "interrupted" if ending.status == "interrupted" else "unusable"
-        return [dataclasses.replace(_listed(item), status=status, reason=f"{how} before it was loaded", output=output)]
+        return [dataclasses.replace(_listed(item), status=status, reason=f"{how} before it was loaded: {_last_line(output)}", output=output)]
     infos = [dataclasses.replace(info, named=item.named) for info in seen.infos]
+    if ending.status == "ran" and seen.broken:
+        infos[-1] = dataclasses.replace(infos[-1], status="harness error", reason=seen.broken, output=output)
     if ending.status == "ran":
         return infos
     last = infos[-1]
@@ -187,6 +192,11 @@ def _ended(item: Wanted, seen: _Seen, ending: Ending, order: Order, writer: Resu
     if ending.status in ("died", "hung"):
         _as_finding(last, reason, order, writer, suite_name=seen.suite)
     return infos
+
+
+def _last_line(output: str) -> str:
+    lines = output.strip().splitlines()
+    return lines[-1] if lines else "it printed nothing"
 
 
 def _how(ending: Ending, order: Order) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,4 +34,4 @@ def build_report(result_dirs: Sequence[Path], output: Path) -> Path:
 def _write(path: Path, text: str) -> None:
     part = path.with_name(path.name + ".part")
     part.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(part, path)
+    part.replace(path)

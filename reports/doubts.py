@@ -27,21 +27,66 @@ class Doubt:
 def doubts(evidence: Evidence) -> tuple[Doubt, ...]:
     """Every kind of doubt in a fixed order, those without a finding included, so that a reader sees what was looked at."""
     return (
-        _doubt("vacuous", "never exercised", "The suite never reached the situation that the invariant speaks of.", _vacuous(evidence)),
-        _doubt("unknown", "undecided", "The run ended before the invariant could be decided.", _unknown(evidence)),
-        _doubt("unfinished", "interrupted, hung or died", "What the run would still have found is not known.", _unfinished(evidence)),
-        _doubt("empty", "empty evidence", "Nothing was observed, or nothing was judged: that is never a pass.", _empty(evidence)),
-        _doubt("stops", "ended by the bench", "These runs were cut; invariants about their end were not tested by them.", _stops(evidence)),
         _doubt(
-            "determinism", "not deterministic", "The same plan gave two histories, so a replay may not show the same.", _determinism(evidence)
+            "vacuous",
+            "never exercised",
+            "The suite never reached the situation that the invariant speaks of.",
+            _vacuous(evidence),
+        ),
+        _doubt("unknown", "undecided", "The run ended before the invariant could be decided.", _unknown(evidence)),
+        _doubt(
+            "unfinished",
+            "interrupted, hung or died",
+            "What the run would still have found is not known.",
+            _unfinished(evidence),
+        ),
+        _doubt(
+            "empty",
+            "empty evidence",
+            "Nothing was observed, or nothing was judged: that is never a pass.",
+            _empty(evidence),
+        ),
+        _doubt(
+            "stops",
+            "ended by the bench",
+            "These runs were cut; invariants about their end were not tested by them.",
+            _stops(evidence),
+        ),
+        _doubt(
+            "determinism",
+            "not deterministic",
+            "The same plan gave two histories, so a replay may not show the same.",
+            _determinism(evidence),
         ),
         _doubt("subjects", "subjects that could not run", "Nothing below speaks of them.", _subjects(evidence)),
-        _doubt("zoo", "seeded bugs that escaped", "A checker that misses a bug planted for it may miss yours.", _zoo(evidence)),
-        _doubt("evidence", "evidence that is missing or does not agree", "The files do not tell one story.", _disagreement(evidence)),
+        _doubt(
+            "zoo",
+            "seeded bugs that escaped",
+            "A checker that misses a bug planted for it may miss yours.",
+            _zoo(evidence),
+        ),
+        _doubt(
+            "evidence",
+            "evidence that is missing or does not agree",
+            "The files do not tell one story.",
+            _disagreement(evidence),
+        ),
         _doubt("reading", "left out while reading", "These lines or files were broken.", evidence.warnings),
         _doubt("reach", "never happened", "The suite names these, and no run met them.", _never(evidence)),
-        _doubt("unjudged", "invariants judged by no suite", "They are in the catalogue of the run and got no verdict.", _unjudged(evidence), False),
-        _doubt("levels", "levels of reality that were skipped", "What only these can show was not looked for.", _levels(evidence), False),
+        _doubt(
+            "unjudged",
+            "invariants judged by no suite",
+            "They are in the catalogue of the run and got no verdict.",
+            _unjudged(evidence),
+            False,
+        ),
+        _doubt(
+            "levels",
+            "levels of reality that were skipped",
+            "What only these can show was not looked for.",
+            _levels(evidence),
+            False,
+        ),
     )
 
 
@@ -101,17 +146,25 @@ def _empty(evidence: Evidence) -> list[str]:
             if not stats.examples:
                 lines.append(f"{column.label}: suite {stats.suite} ran no example")
             elif not stats.events:
-                lines.append(f"{column.label}: suite {stats.suite} ran {many(stats.examples, 'example')} and recorded no event")
-        for row in column.rows:
-            if row.verdict == "held" and not row.exercised:
-                lines.append(f"{column.label}: {row.invariant} in {row.suite} is said to hold, but no history exercised it")
+                lines.append(
+                    f"{column.label}: suite {stats.suite} ran {many(stats.examples, 'example')} and recorded no event"
+                )
+        lines += [
+            f"{column.label}: {row.invariant} in {row.suite} is said to hold, but no history exercised it"
+            for row in column.rows
+            if row.verdict == "held" and not row.exercised
+        ]
         if column.info.status == "ran" and not column.rows:
             lines.append(f"{column.label}: ran, and left no verdict")
     return lines
 
 
 def _stops(evidence: Evidence) -> list[str]:
-    words = {"budget": "used up the step budget", "deadlock": "could not go on (deadlock)", "refused": "asked for something the bench refuses"}
+    words = {
+        "budget": "used up the step budget",
+        "deadlock": "could not go on (deadlock)",
+        "refused": "asked for something the bench refuses",
+    }
     return [
         f"{column.label}: suite {stats.suite}: {many(count, 'run')} {words.get(reason, f'stopped: {reason}')}"
         for column in evidence.columns
@@ -153,9 +206,11 @@ def _disagreement(evidence: Evidence) -> list[str]:
     lines = []
     shown = {(item.column, item.failure.suite, item.failure.invariant) for item in evidence.failures}
     for index, column in enumerate(evidence.columns):
-        for row in column.rows:
-            if row.verdict in ("violated", "non-strict") and (index, row.suite, row.invariant) not in shown:
-                lines.append(f"{column.label}: {row.invariant} in {row.suite} is {row.verdict}, but its counterexample is missing")
+        lines += [
+            f"{column.label}: {row.invariant} in {row.suite} is {row.verdict}, but its counterexample is missing"
+            for row in column.rows
+            if row.verdict in ("violated", "non-strict") and (index, row.suite, row.invariant) not in shown
+        ]
     judged = overall(evidence).word
     if judged != "PASS" and evidence.runs and all(found.run.exit == 0 for found in evidence.runs):
         lines.append(f"the recorded exit status is 0, but the files say {judged}")

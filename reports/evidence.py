@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ..harness.results import Failure, InvariantInfo, Results, Row, SubjectInfo, SuiteInfo, SuiteStats, ZooRow
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +57,9 @@ def gather(results: Sequence[Results]) -> Evidence:
     columns = [column for index, found in enumerate(results) for column in _columns(index, found, warnings)]
     names = [column.info.name for column in columns]
     columns = [
-        column if names.count(column.info.name) == 1 else _relabelled(column, f"{column.info.name} (run {column.run + 1})")
+        column
+        if names.count(column.info.name) == 1
+        else _relabelled(column, f"{column.info.name} (run {column.run + 1})")
         for column in columns
     ]
     invariants = _invariants(results, columns)
@@ -77,9 +76,9 @@ def gather(results: Sequence[Results]) -> Evidence:
 
 def _columns(index: int, found: Results, warnings: list[str]) -> list[Column]:
     known = {info.name: info for info in found.run.subjects}
-    loose = _unique(
-        item.subject for item in (*found.rows, *found.suites, *found.failures) if item.subject not in known
-    )
+    told = [row.subject for row in found.rows] + [stats.subject for stats in found.suites]
+    told += [failure.subject for failure in found.failures]
+    loose = [name for name in dict.fromkeys(told) if name not in known]
     warnings += [f"subject {name!r} left results but is not named in run.json" for name in loose]
     infos = [*known.values(), *(SubjectInfo(name=name, reason="not named in run.json") for name in loose)]
     columns = []
@@ -112,9 +111,7 @@ def _row_of(failure: Failure) -> Row:
 
 
 def _relabelled(column: Column, label: str) -> Column:
-    return Column(
-        label=label, run=column.run, info=column.info, rows=column.rows, suites=column.suites, failures=column.failures
-    )
+    return replace(column, label=label)
 
 
 def _invariants(results: Sequence[Results], columns: Sequence[Column]) -> tuple[InvariantInfo, ...]:
@@ -134,8 +131,8 @@ def _suites(results: Sequence[Results], columns: Sequence[Column]) -> tuple[Suit
         for info in found.run.suites:
             infos.setdefault(info.name, info)
     for column in columns:
-        for item in (*column.rows, *column.suites):
-            infos.setdefault(item.suite, SuiteInfo(name=item.suite, summary="", invariants=()))
+        for name in (*(row.suite for row in column.rows), *(stats.suite for stats in column.suites)):
+            infos.setdefault(name, SuiteInfo(name=name, summary="", invariants=()))
     return tuple(infos.values())
 
 
@@ -155,7 +152,3 @@ def _numbered(columns: Sequence[Column], infos: dict[str, InvariantInfo]) -> tup
         )
         for number, (index, failure) in enumerate(found, start=1)
     )
-
-
-def _unique(items: Iterable[T]) -> list[T]:
-    return list(dict.fromkeys(items))

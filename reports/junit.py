@@ -23,9 +23,15 @@ def render(evidence: Evidence) -> str:
     root = ET.Element("testsuites", name="waitproof")
     failures = {(item.column, item.failure.suite, item.failure.invariant): item for item in evidence.failures}
     for index, column in enumerate(evidence.columns):
-        _ending(root, evidence, column)
+        _ending(root, column)
         for suite in dict.fromkeys([*(row.suite for row in column.rows), *(stats.suite for stats in column.suites)]):
-            _suite(root, evidence, column, suite, {key[2]: item for key, item in failures.items() if key[:2] == (index, suite)})
+            _suite(
+                root,
+                evidence,
+                column,
+                suite,
+                {key[2]: item for key, item in failures.items() if key[:2] == (index, suite)},
+            )
     for kind in ("tests", "failures", "errors", "skipped"):
         root.set(kind, str(sum(int(suite.get(kind, "0")) for suite in root)))
     root.set("time", f"{sum(float(suite.get('time', '0')) for suite in root):.3f}")
@@ -35,12 +41,21 @@ def render(evidence: Evidence) -> str:
 
 def _suite(root: ET.Element, evidence: Evidence, column: Column, name: str, failures: dict[str, Numbered]) -> None:
     stats = next((item for item in column.suites if item.suite == name), None)
-    suite = ET.SubElement(root, "testsuite", name=_text(f"{column.label}: {name}"), time=f"{stats.wall_seconds if stats else 0.0:.3f}")
+    suite = ET.SubElement(
+        root, "testsuite", name=_text(f"{column.label}: {name}"), time=f"{stats.wall_seconds if stats else 0.0:.3f}"
+    )
     run = evidence.runs[column.run].run
     if run.started:
         suite.set("timestamp", _text(run.started))
     properties = ET.SubElement(suite, "properties")
-    facts = {"waitproof": run.waitproof, "python": run.python, "seed": run.seed, "profile": run.profile, "level": run.level, "command": run.command}
+    facts = {
+        "waitproof": run.waitproof,
+        "python": run.python,
+        "seed": run.seed,
+        "profile": run.profile,
+        "level": run.level,
+        "command": run.command,
+    }
     if stats:
         facts |= {"examples": stats.examples, "distinct": stats.distinct, "status": stats.status}
     for key, value in facts.items():
@@ -49,7 +64,9 @@ def _suite(root: ET.Element, evidence: Evidence, column: Column, name: str, fail
         if row.suite == name:
             _case(suite, column, row, failures.get(row.invariant))
     if stats and (stats.status != "complete" or not stats.examples or not stats.events):
-        case = ET.SubElement(suite, "testcase", classname=_text(f"{column.label}.{name}"), name="the suite ran to its end")
+        case = ET.SubElement(
+            suite, "testcase", classname=_text(f"{column.label}.{name}"), name="the suite ran to its end"
+        )
         said = f"status {stats.status}, {stats.examples} examples, {stats.events} events. {stats.note}".strip()
         ET.SubElement(case, "error", type="unfinished", message=_text(one_line(said, 500)))
     _count(suite)
@@ -60,7 +77,13 @@ def _case(suite: ET.Element, column: Column, row: Row, item: Numbered | None) ->
     counted = f"{row.exercised} of {row.evaluated} histories exercised it"
     # A verdict that this version does not know is no pass.
     verdict = worst([row.verdict])
-    tag = {"violated": "failure", "vacuous": "error", "unknown": "error", "non-strict": "skipped", "not claimed": "skipped"}.get(verdict)
+    tag = {
+        "violated": "failure",
+        "vacuous": "error",
+        "unknown": "error",
+        "non-strict": "skipped",
+        "not claimed": "skipped",
+    }.get(verdict)
     if tag is None:
         ET.SubElement(case, "system-out").text = counted
         return
@@ -85,7 +108,7 @@ def _story(item: Numbered) -> str:
     return clip("\n".join(lines), 6_000) + f"\nreplay: {failure.command}"
 
 
-def _ending(root: ET.Element, evidence: Evidence, column: Column) -> None:
+def _ending(root: ET.Element, column: Column) -> None:
     """A subject that did not simply run gets a test case of its own; so does one that left no verdict."""
     if column.info.status == "ran" and column.rows:
         return

@@ -1,4 +1,4 @@
-"""The matrix subject × invariant: one cell is the worst verdict over the suites, and leads to its evidence."""
+"""The matrix of subjects and invariants: one cell is the worst verdict over the suites, and leads to its evidence."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ a kind of event that this file has never heard of is still drawn.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +35,11 @@ class Moment:
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """An operation. ``last`` is None if it never ended. ``ending``: ok, bad (it ended, and not well) or open (its outcome is not known:
-    it never ended, or it may have had an effect although the client saw none)."""
+    """An operation from its first event to its last; ``last`` is None if it never ended.
+
+    ``ending``: ok, bad (it ended, and not well) or open (its outcome is not known: it never ended, or it may have had an effect
+    although the client saw no answer).
+    """
 
     first: Moment
     last: Moment | None
@@ -155,12 +158,22 @@ def words(moment: Moment, limit: int = 200) -> str:
 
 
 def _plain(data: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={value if isinstance(value, str) else json.dumps(value, sort_keys=True)}" for key, value in data.items())
+    return ", ".join(
+        f"{key}={value if isinstance(value, str) else json.dumps(value, sort_keys=True)}" for key, value in data.items()
+    )
 
 
 def _call(data: Mapping[str, Any]) -> str:
     call = data["call"]
-    known = ("timeout", "poll_interval", "raise_on_failure", "fetch_timeout", "not_found_grace", "attempts", "jitter_seed")
+    known = (
+        "timeout",
+        "poll_interval",
+        "raise_on_failure",
+        "fetch_timeout",
+        "not_found_grace",
+        "attempts",
+        "jitter_seed",
+    )
     given = [f"{key}={_value(call[key])}" for key in known if call.get(key) not in (None, False, 0.0)]
     return f"calls wait({call.get('job_id')!r}) on {call.get('resource')}, {data.get('mode', '?')}: {', '.join(given)}"
 
@@ -173,7 +186,11 @@ def _value(value: object) -> str:
 
 def _view(data: Mapping[str, Any]) -> str:
     view = data["view"]
-    kept = [f"{key}={value!r}" for key, value in view.items() if value is not None and key not in ("raw", "result", "status")]
+    kept = [
+        f"{key}={value!r}"
+        for key, value in view.items()
+        if value is not None and key not in ("raw", "result", "status")
+    ]
     return f"{view.get('status')}" + (f" ({', '.join(kept)})" if kept else "")
 
 
@@ -195,9 +212,9 @@ def _raised(data: Mapping[str, Any]) -> str:
     return f"raises {data.get('type')} ({data.get('category')}){cause}: {data.get('message', '')}"
 
 
-_TELL = {
+_TELL: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "wait.start": _call,
-    "wait.cancel": lambda data: "asks for cancellation",
+    "wait.cancel": lambda _: "asks for cancellation",
     "wait.return": lambda data: f"returns {_view(data)}",
     "wait.raise": _raised,
     "wait.on_poll": lambda data: f"on_poll: {_view(data)}",

@@ -28,8 +28,11 @@ def bound_in_words(clean_runs: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteLine:
-    """One suite on one subject. ``broken``: invariants that it found broken. ``least``: the invariant that held with the fewest
-    histories behind it, and their number: the bound of the suite as a whole says less about that one."""
+    """One suite on one subject.
+
+    ``broken``: invariants that it found broken. ``clean``: runs that count for the bound. ``least``: the invariant that held with the
+    fewest histories behind it, and their number: the bound of the suite as a whole says less about that one.
+    """
 
     label: str
     suite: str

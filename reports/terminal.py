@@ -56,20 +56,36 @@ def plain_lines(evidence: Evidence) -> list[str]:
     """The summary as lines without colours or frames."""
     verdicts = [subject_verdict(column) for column in evidence.columns]
     name_width = min(40, max((len(_name(verdict)) for verdict in verdicts), default=0))
-    lines = [f"{_name(item):<{name_width}}  {item.word}: {_counts(item) or one_line(item.sentence, 200)}" for item in verdicts]
+    lines = [
+        f"{_name(item):<{name_width}}  {item.word}: {_counts(item) or one_line(item.sentence, 200)}"
+        for item in verdicts
+    ]
     lines += ["", *_counterexample(evidence)] if evidence.failures else []
     return [*lines, "", *_doubt_lines(evidence), _closing(overall(evidence)), *_replay(evidence)]
 
 
 def _table(evidence: Evidence, file: TextIO, width: int | None) -> None:
-    console = Console(file=file, width=width, highlight=False, markup=False, emoji=False, no_color=bool(os.environ.get("NO_COLOR")) or None)
+    console = Console(
+        file=file,
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        no_color=bool(os.environ.get("NO_COLOR")) or None,
+    )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("subject", overflow="fold", ratio=None)
     table.add_column("verdict", no_wrap=True)
     for verdict in _COLUMNS:
         table.add_column(f"{SIGNS[verdict]} {verdict}", justify="right")
     for item in (subject_verdict(column) for column in evidence.columns):
-        cells = [Text(str(item.counts[verdict]) if item.counts[verdict] else "·", style=_STYLES[verdict] if item.counts[verdict] else "dim") for verdict in _COLUMNS]
+        cells = [
+            Text(
+                str(item.counts[verdict]) if item.counts[verdict] else "·",
+                style=_STYLES[verdict] if item.counts[verdict] else "dim",
+            )
+            for verdict in _COLUMNS
+        ]
         table.add_row(Text(_name(item)), Text(f"{item.sign} {item.word}", style=_STYLES[item.word]), *cells)
     console.print(table)
     if evidence.failures:
@@ -101,9 +117,10 @@ def _counterexample(evidence: Evidence) -> list[str]:
     item = evidence.failures[0]
     failure, shown = item.failure, 3
     more = len(failure.words) - shown
+    word = "non-strict" if failure.level == "SHOULD" else "violated"
+    subject = one_line(evidence.columns[item.column].label, 60)
     lines = [
-        f"{'non-strict' if failure.level == 'SHOULD' else 'violated'}: {one_line(failure.invariant, 80)} ({failure.level})"
-        f" by {one_line(evidence.columns[item.column].label, 60)} in {one_line(failure.suite, 60)}",
+        f"{word}: {one_line(failure.invariant, 80)} ({failure.level}) by {subject} in {one_line(failure.suite, 60)}",
         f"  {one_line(failure.cause, 200)}",
         f"  expected  {one_line(failure.expected, 200)}",
         f"  observed  {one_line(failure.observed, 200)}",
@@ -117,7 +134,7 @@ def _counterexample(evidence: Evidence) -> list[str]:
 
 
 def _doubt_lines(evidence: Evidence) -> list[str]:
-    found = [f"{len(doubt.items)} {doubt.title}" for doubt in doubts(evidence) if doubt.items and doubt.serious]
+    found = [f"{doubt.title} ({len(doubt.items)})" for doubt in doubts(evidence) if doubt.items and doubt.serious]
     return [f"Before believing a pass: {'; '.join(found)}."] if found else []
 
 

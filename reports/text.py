@@ -6,9 +6,9 @@ import math
 
 
 def printable(text: str) -> str:
-    """The text with every character that does not print (controls, lone surrogates, marks that turn the direction of writing) shown as
-    its escape; newlines and tabs stay.
+    """The text with every character that does not print shown as its escape; newlines and tabs stay.
 
+    Those are controls, lone surrogates and marks that turn the direction of writing.
     Escaping markup is not enough: an escape sequence repaints a terminal, a lone surrogate can't be written as UTF-8, and U+202E makes a
     reader see another text than the one that is there.
     """
@@ -36,7 +36,7 @@ def one_line(text: str, limit: int = 240) -> str:
 
 def number(value: float) -> str:
     """A number without noise: up to six decimals, no trailing zeros, thousands set apart by commas."""
-    if isinstance(value, float) and not math.isfinite(value):
+    if not math.isfinite(value):
         return "infinite" if value > 0 else repr(value)
     text = f"{value:,.6f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -81,8 +81,10 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class TableRow:
-    """An event as a row; ``skipped`` > 0 stands for that many rows that are not shown. ``marked``: its number among those that show the
-    violation, 0 if it is none of them."""
+    """An event as a row, or (``skipped`` > 0) a stretch of that many events that are not shown.
+
+    ``marked``: its number among the events that show the violation, 0 if it is none of them.
+    """
 
     seq: int = 0
     at: str = ""
@@ -142,22 +144,34 @@ def picture(moments: Sequence[Moment], important: Sequence[int], *, cap: int = 1
     marks = [mark for mark in marks if id(mark) in kept]
     drawn = [*marks, *(bar.first for bar in bars), *(bar.last for bar in bars if bar.last)]
     limits = [(at, label) for at, label in deadlines(drawn) if at >= 0]
-    scale = TimeScale([0.0, *(moment.at for moment in drawn), *(at for at, _ in limits)], left=GUTTER + 10, right=RIGHT - 8)
+    scale = TimeScale(
+        [0.0, *(moment.at for moment in drawn), *(at for at, _ in limits)], left=GUTTER + 10, right=RIGHT - 8
+    )
     lanes, rows = _lanes(bars, marks, scale)
     shapes: list[Shape] = []
     places: dict[int, tuple[float, float]] = {}
     for bar in bars:
-        shapes.append(_bar(bar, rows[id(bar)], scale))
+        shapes.append(_bar(bar, rows[id(bar)], scale, ringed=bar.first.seq in important))
         places[bar.first.seq] = (scale(bar.first.at), rows[id(bar)] + THICK / 2)
         if bar.last:
             places[bar.last.seq] = (scale(bar.last.at), rows[id(bar)] + THICK / 2)
     for mark in marks:
         y = rows[id(mark)] + THICK / 2
         places[mark.seq] = (scale(mark.at), y)
-        style = "effect" if mark.kind.endswith(".effect") else "stop" if mark.kind.endswith((".stop", ".cancel")) else "mark"
+        style = (
+            "effect"
+            if mark.kind.endswith(".effect")
+            else "stop"
+            if mark.kind.endswith((".stop", ".cancel"))
+            else "mark"
+        )
         shapes.append(Shape(seq=mark.seq, x=scale(mark.at), y=y, width=0, style=style, label="", title=_title(mark)))
     bottom = lanes[-1].top + lanes[-1].height
-    rings = [Ring(number=count, seq=seq, x=places[seq][0], y=places[seq][1]) for count, seq in enumerate(important, start=1) if seq in places]
+    rings = [
+        Ring(number=count, seq=seq, x=places[seq][0], y=places[seq][1])
+        for count, seq in enumerate(important, start=1)
+        if seq in places
+    ]
     urgent = [moment.at for moment in drawn if moment.seq in important]
     return Picture(
         height=bottom + 26,
@@ -175,7 +189,9 @@ def _lanes(bars: Sequence[Bar], marks: Sequence[Moment], scale: TimeScale) -> tu
     """The lanes from top to bottom, and the top of each bar's and mark's row; what overlaps in a lane gets rows of its own."""
     runs = list(dict.fromkeys([bar.first.run for bar in bars] + [mark.run for mark in marks]))
     found = {(bar.first.run, bar.first.lane) for bar in bars} | {(mark.run, mark.lane) for mark in marks}
-    order = sorted(found, key=lambda key: (runs.index(key[0]), LANES.index(key[1]) if key[1] in LANES else len(LANES), key[1]))
+    order = sorted(
+        found, key=lambda key: (runs.index(key[0]), LANES.index(key[1]) if key[1] in LANES else len(LANES), key[1])
+    )
     lanes: list[Lane] = []
     rows: dict[int, float] = {}
     top = float(TOP)
@@ -202,13 +218,15 @@ def _extent(bar: Bar, scale: TimeScale) -> tuple[float, float]:
     return left, max(right, left + 4)
 
 
-def _bar(bar: Bar, top: float, scale: TimeScale) -> Shape:
+def _bar(bar: Bar, top: float, scale: TimeScale, *, ringed: bool) -> Shape:
     left, right = _extent(bar, scale)
     story = _title(bar.first) + ("\n" + _title(bar.last) if bar.last else "\nno end was seen: its outcome is not known")
-    room = int((right - left - 8) / _LETTER)
+    room = int((right - left - (16 if ringed else 8)) / _LETTER)
     label = short(bar)
     kind = bar.first.kind.rpartition(".")[0]
-    style = f"{kind if kind in ('wait', 'fetch', 'sleep', 'server') else 'other'} {bar.ending}"
+    style = (
+        f"{kind if kind in ('wait', 'fetch', 'sleep', 'server') else 'other'} {'ringed ' if ringed else ''}{bar.ending}"
+    )
     return Shape(
         seq=bar.first.seq,
         x=left,
@@ -233,7 +251,9 @@ def _merge_lines(limits: Sequence[tuple[float, str]], scale: TimeScale) -> tuple
     for at, labels in sorted(by_time.items()):
         label = labels[0] if len(labels) == 1 else f"{labels[0]} and {len(labels) - 1} more"
         x = scale(at)
-        lines.append(Line(x=x, label=f"{one_line(label, 40)} = {number(at)} s", anchor="end" if x > WIDTH / 2 else "start"))
+        lines.append(
+            Line(x=x, label=f"{one_line(label, 40)} = {number(at)} s", anchor="end" if x > WIDTH / 2 else "start")
+        )
     return tuple(lines)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import median
 
-_FLOOR = 0.006
+_FLOOR = 0.012
 """The least share of the width that two different times lie apart: an event 1 ms after a deadline must be seen beside its line."""
 
 
@@ -26,10 +25,10 @@ class TimeScale:
     def __init__(self, times: Iterable[float], *, left: float, right: float) -> None:
         self._times = sorted({time for time in times if math.isfinite(time)}) or [0.0]
         steps = [after - before for before, after in zip(self._times, self._times[1:], strict=False)]
-        limit = 4 * median(steps) if steps else 0.0
+        limit = _limit(steps)
         squeezed = [_squeeze(step, limit) for step in steps]
         total = sum(squeezed) or 1.0
-        floor = min(_FLOOR, 1 / (len(steps) or 1)) * total
+        floor = min(_FLOOR, 0.5 / (len(steps) or 1)) * total
         widths = [max(width, floor) for width in squeezed]
         scale = (right - left) / (sum(widths) or 1.0)
         self._places = [left]
@@ -56,6 +55,12 @@ class TimeScale:
                 share = (time - times[index - 1]) / (after - times[index - 1])
                 return places[index - 1] + share * (places[index] - places[index - 1])
         return places[-1]
+
+
+def _limit(steps: list[float]) -> float:
+    """From which length on a step is long idle: twice what four of five steps stay below, and no less than a thirtieth of the whole."""
+    ordered = sorted(steps)
+    return max(2 * ordered[len(ordered) * 4 // 5], sum(ordered) / 30) if ordered else 0.0
 
 
 def _squeeze(step: float, limit: float) -> float:

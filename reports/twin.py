@@ -50,7 +50,13 @@ def twin(evidence: Evidence) -> dict[str, Any]:
         **summary(evidence),
         "runs": [_plain(found.run) for found in evidence.runs],
         "doubts": [
-            {"key": doubt.key, "title": doubt.title, "why": doubt.why, "serious": doubt.serious, "items": list(doubt.items)}
+            {
+                "key": doubt.key,
+                "title": doubt.title,
+                "why": doubt.why,
+                "serious": doubt.serious,
+                "items": list(doubt.items),
+            }
             for doubt in doubts(evidence)
         ],
         "matrix": {
@@ -78,7 +84,11 @@ def twin(evidence: Evidence) -> dict[str, Any]:
         },
         "failures": [_failure(evidence, item) for item in evidence.failures],
         "reach": [
-            {"group": table.group, "suites": list(table.suites), "rows": [{"name": name, "counts": list(counts)} for name, counts in table.rows]}
+            {
+                "group": table.group,
+                "suites": list(table.suites),
+                "rows": [{"name": name, "counts": list(counts)} for name, counts in table.rows],
+            }
             for table in reach(evidence)
         ],
         "zoo": [_plain(row) for row in evidence.zoo],

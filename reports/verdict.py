@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from .evidence import Column, Evidence
 from .text import many, one_line
 
-SIGNS = {"violated": "✕", "unknown": "?", "vacuous": "○", "non-strict": "△", "held": "✓", "not claimed": "–"}
+SIGNS = {"violated": "✕", "unknown": "?", "vacuous": "○", "non-strict": "△", "held": "✓", "not claimed": "-"}
 """The sign of each verdict, the worst verdict first. Colour is never the only sign."""
 
 MEANINGS = {
@@ -23,7 +23,14 @@ MEANINGS = {
     "not claimed": "the subject does not promise this, and its adapter says so",
 }
 
-WORD_SIGNS = {"PASS": "✓", "FAIL": "✕", "UNDECIDED": "?", "COULD NOT RUN": "⊘", "NOT INSTALLED": "–", "INTERRUPTED": "‖"}
+WORD_SIGNS = {
+    "PASS": "✓",
+    "FAIL": "✕",
+    "UNDECIDED": "?",
+    "COULD NOT RUN": "⊘",
+    "NOT INSTALLED": "-",
+    "INTERRUPTED": "‖",
+}
 
 _RANK = {verdict: rank for rank, verdict in enumerate(SIGNS)}
 
@@ -41,7 +48,7 @@ def worst(verdicts: Iterable[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectVerdict:
-    """What is said of one subject. ``counts``: invariants by their worst verdict over the suites, every verdict named."""
+    """What is said of one subject. ``counts``: invariants by their worst verdict over the suites."""
 
     label: str
     word: str
@@ -87,7 +94,9 @@ def subject_verdict(column: Column) -> SubjectVerdict:
 
 def _judge(column: Column, counts: dict[str, int]) -> tuple[str, str]:
     info = column.info
-    ending = "" if info.status == "ran" else f"the subject's run: {info.status}" + (f", {one_line(info.reason)}" if info.reason else "")
+    ending = "" if info.status == "ran" else f"the subject: {info.status}"
+    if ending and info.reason:
+        ending += f", {one_line(info.reason)}"
     if not column.rows and info.status == "not installed":
         word = "COULD NOT RUN" if info.named else "NOT INSTALLED"
         return word, one_line(info.reason) or "not installed"
@@ -129,17 +138,19 @@ def overall(evidence: Evidence) -> Overall:
     words = [verdict.word for verdict in verdicts]
     judged = [word for word in words if word != "NOT INSTALLED"]
     total = many(len(judged), "subject")
+    broke = f"{words.count('FAIL')} of {total} broke"
     if any(found.run.interrupted or found.run.exit == 130 for found in evidence.runs):
-        return Overall(word="INTERRUPTED", sentence=f"the run was interrupted; {words.count('FAIL')} of {total} broke a promise until then")
+        return Overall(word="INTERRUPTED", sentence=f"the run was interrupted; {broke} a promise until then")
     if "FAIL" in words:
-        return Overall(word="FAIL", sentence=f"{words.count('FAIL')} of {total} broke at least one invariant of level MUST")
+        return Overall(word="FAIL", sentence=f"{broke} at least one invariant of level MUST")
     if missed:
         return Overall(word="FAIL", sentence=f"{many(len(missed), 'seeded bug')} of {len(evidence.zoo)} escaped")
     if "COULD NOT RUN" in words:
         return Overall(word="COULD NOT RUN", sentence=f"{words.count('COULD NOT RUN')} of {total} could not run")
     if "UNDECIDED" in words or not (judged or evidence.zoo):
         return Overall(
-            word="UNDECIDED", sentence=f"no violation was found, but {words.count('UNDECIDED')} of {total} could not be decided"
+            word="UNDECIDED",
+            sentence=f"no violation was found, but {words.count('UNDECIDED')} of {total} could not be decided",
         )
     if not judged:
         return Overall(word="PASS", sentence=f"all {many(len(evidence.zoo), 'seeded bug')} were caught")

@@ -6,7 +6,20 @@ from hypothesis import strategies as st
 
 from ..server.envelopes import WORDS
 
-UNKNOWN = ("waiting_for_retry", "paused", "on hold", "PARTIAL", "completed?", "incomplete", "not_completed", "", "  ", "完了", "null", "2")
+UNKNOWN = (
+    "waiting_for_retry",
+    "paused",
+    "on hold",
+    "PARTIAL",
+    "completed?",
+    "incomplete",
+    "not_completed",
+    "",
+    "  ",
+    "完了",
+    "null",
+    "2",
+)
 """Words that mean nothing to anyone. Some hold a known word, which a careless reader takes for it."""
 
 _ENDED = ("completed", "failed", "cancelled")

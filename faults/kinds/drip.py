@@ -14,8 +14,10 @@ from ._words import words as drawn_words
 
 @dataclass(frozen=True, kw_only=True)
 class Drip:
-    """``word``: the status. ``gap``: seconds between one piece and the next. ``piece``: bytes a piece. ``head``: the head comes in
-    pieces too, where the transport shows bytes."""
+    """The job's status is ``word``; it comes ``piece`` bytes at a time, ``gap`` seconds apart.
+
+    ``head``: the head comes in pieces too, where the transport shows bytes.
+    """
 
     word: str = "completed"
     gap: float = 1.0

@@ -12,7 +12,30 @@ from ..kind import Kind
 from ..reply import Asked, Reply
 from ..server.envelopes import envelope
 
-_STATUSES = (500, 502, 503, 504, 404, 400, 401, 403, 408, 409, 410, 422, 425, 429, 451, 499, 501, 505, 507, 520, 599, 418)
+_STATUSES = (
+    500,
+    502,
+    503,
+    504,
+    404,
+    400,
+    401,
+    403,
+    408,
+    409,
+    410,
+    422,
+    425,
+    429,
+    451,
+    499,
+    501,
+    505,
+    507,
+    520,
+    599,
+    418,
+)
 _HTML = (("content-type", "text/html"),)
 
 
@@ -35,12 +58,21 @@ def _reply(data: HttpError, asked: Asked) -> Reply:
 
 
 def _words(data: HttpError) -> str:
-    body = {"none": "", "json": " with a JSON body", "html": " with a page of HTML", "job": " with the envelope of a completed job"}
+    body = {
+        "none": "",
+        "json": " with a JSON body",
+        "html": " with a page of HTML",
+        "job": " with the envelope of a completed job",
+    }
     return f"the server answers HTTP {data.status}{body[data.body]}"
 
 
 def _strategy() -> st.SearchStrategy[HttpError]:
-    return st.builds(HttpError, status=st.sampled_from(_STATUSES), body=st.sampled_from(("none", "json", "html", "job")))
+    return st.builds(
+        HttpError, status=st.sampled_from(_STATUSES), body=st.sampled_from(("none", "json", "html", "job"))
+    )
 
 
-KINDS = (Kind(name="http_error", place="answer", data=HttpError, strategy=_strategy, words=_words, reply=_reply, weight=2),)
+KINDS = (
+    Kind(name="http_error", place="answer", data=HttpError, strategy=_strategy, words=_words, reply=_reply, weight=2),
+)

@@ -42,7 +42,9 @@ def _reply(data: NotJson, asked: Asked) -> Reply:
 
 
 def _strategy() -> st.SearchStrategy[NotJson]:
-    return st.builds(NotJson, form=st.sampled_from(("html", "truncated", *(name for name in _BODIES if name != "html"))))
+    return st.builds(
+        NotJson, form=st.sampled_from(("html", "truncated", *(name for name in _BODIES if name != "html")))
+    )
 
 
 _WORDS: Final[dict[str, str]] = {

@@ -10,7 +10,22 @@ from ..kind import Kind
 from ..reply import Asked, Reply
 from ..server.envelopes import Raw, envelope
 
-_ODD = ("", "null", "0", "1", "2", "1.5", "true", "false", "[]", '["completed"]', "{}", '{"state":"completed"}', "1e400", "NaN")
+_ODD = (
+    "",
+    "null",
+    "0",
+    "1",
+    "2",
+    "1.5",
+    "true",
+    "false",
+    "[]",
+    '["completed"]',
+    "{}",
+    '{"state":"completed"}',
+    "1e400",
+    "NaN",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

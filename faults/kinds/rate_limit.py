@@ -32,4 +32,6 @@ def _strategy() -> st.SearchStrategy[RateLimit]:
     return st.builds(RateLimit, status=st.sampled_from((429, 503)), **forms)
 
 
-KINDS = (Kind(name="rate_limit", place="answer", data=RateLimit, strategy=_strategy, words=_words, reply=_reply, weight=2),)
+KINDS = (
+    Kind(name="rate_limit", place="answer", data=RateLimit, strategy=_strategy, words=_words, reply=_reply, weight=2),
+)

@@ -14,8 +14,10 @@ from ._words import words as drawn_words
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """``word``: the status as the server spells it. ``error``: whether and how an error comes along (``auto``: exactly when the word
-    means failed). ``progress``: 0..1 or none."""
+    """``word``: the status as the server spells it. ``progress``: 0..1 or none.
+
+    ``error``: whether and how an error comes along (``auto``: exactly when the word means failed).
+    """
 
     word: str = "completed"
     error: ErrorForm = "auto"
@@ -27,7 +29,9 @@ def _reply(data: Status, asked: Asked) -> Reply:
 
 
 def _words(data: Status) -> str:
-    extras = [] if data.error == "auto" else ["no error at all" if data.error == "absent" else f"an error ({data.error})"]
+    extras = (
+        [] if data.error == "auto" else ["no error at all" if data.error == "absent" else f"an error ({data.error})"]
+    )
     if data.progress is not None:
         extras.append(f"progress {data.progress:g}")
     return f"the server answers {data.word!r}" + (f" with {' and '.join(extras)}" if extras else "")

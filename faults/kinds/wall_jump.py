@@ -30,5 +30,7 @@ def _strategy() -> st.SearchStrategy[WallJump]:
 
 
 KINDS = (
-    Kind(name="wall_jump", place="clock", data=WallJump, strategy=_strategy, words=_words, at=lambda data: float(data.at)),
+    Kind(
+        name="wall_jump", place="clock", data=WallJump, strategy=_strategy, words=_words, at=lambda data: float(data.at)
+    ),
 )

@@ -54,7 +54,11 @@ def payload(resource: str, name: str) -> dict[str, object]:
             "metadata": metadata,
         }
     if resource == "extract_jobs":
-        return {"extraction": {"name": name}, "extraction_metadata": {"name": {"references": ["c0"]}}, "metadata": metadata}
+        return {
+            "extraction": {"name": name},
+            "extraction_metadata": {"name": {"references": ["c0"]}},
+            "metadata": metadata,
+        }
     return {"extraction_schema": json.dumps({"type": "object", "title": name}), "metadata": metadata}
 
 
@@ -75,7 +79,11 @@ def envelope(
     or replaced. Completed envelopes carry the result.
     """
     means = meaning(status) if isinstance(status, str) and not isinstance(status, Raw) else "pending"
-    fields: dict[str, object] = {"job_id": asked.job_id if job_id is None else job_id, "status": status, "progress": progress}
+    fields: dict[str, object] = {
+        "job_id": asked.job_id if job_id is None else job_id,
+        "status": status,
+        "progress": progress,
+    }
     parse = asked.resource == "parse_jobs"
     if parse:
         fields["received_at"] = CREATED_AT

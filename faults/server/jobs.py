@@ -79,7 +79,7 @@ def route(method: str, target: str) -> Route:
     return Route(action="none")
 
 
-class BenchBroken(RuntimeError):
+class BenchBrokenError(RuntimeError):
     """The bench itself has a bug. Raised at the end of the run, because a subject may swallow or retry it where it happened."""
 
 
@@ -164,10 +164,14 @@ class JobServer:
     def add_job(self, resource: str, job_id: str, answers: Callable[[int], Answer], *, old_keys: bool = False) -> None:
         """Add a job; ``answers(k)`` is the answer to its k-th fetch. Raises ``ValueError`` for a second job of that id."""
         if (resource, job_id) in self._jobs:
-            raise ValueError(f"there is already a job {job_id!r} among the {resource}: concurrent plans need distinct job ids")
+            raise ValueError(
+                f"there is already a job {job_id!r} among the {resource}: concurrent plans need distinct job ids"
+            )
         self._jobs[resource, job_id] = _Job(answers, old_keys)
 
-    def add_posts(self, action: Literal["create", "direct"], resource: str, attempts: Callable[[int], tuple[Answer, Effect]]) -> None:
+    def add_posts(
+        self, action: Literal["create", "direct"], resource: str, attempts: Callable[[int], tuple[Answer, Effect]]
+    ) -> None:
         """Say what is answered to the k-th POST of a route, and whether it has its effect (``auto``: exactly if the answer is 2xx)."""
         self._posts[action, resource] = _Posts(attempts)
 
@@ -181,7 +185,9 @@ class JobServer:
         if self._jobs:
             ((resource, job_id),) = self._jobs
             job = self._jobs[resource, job_id]
-            reply, exchange = self._play(Route(action="fetch", resource=resource, job=job_id), job.answers(job.fetches), job.fetches, None)
+            reply, exchange = self._play(
+                Route(action="fetch", resource=resource, job=job_id), job.answers(job.fetches), job.fetches, None
+            )
             if reply.refuse or reply.connect:
                 job.fetches += 1
                 return exchange
@@ -222,7 +228,9 @@ class JobServer:
 
     # -- fetches -------------------------------------------------------------------------------------------------------
 
-    def _play(self, found: Route, given: Answer, index: int, request: Request | None, job_id: str = "") -> tuple[Reply, Exchange]:
+    def _play(
+        self, found: Route, given: Answer, index: int, request: Request | None, job_id: str = ""
+    ) -> tuple[Reply, Exchange]:
         kind = kind_named(given.kind)
         if kind.reply is None:
             raise ValueError(f"a {kind.place} fault ({given.kind}) is no answer")
@@ -237,8 +245,10 @@ class JobServer:
         )
         reply = kind.reply(given.data, asked)
         # a connection that fails has no answer that could be late: there, the delay is the connection's
-        late = {"connect": reply.connect + given.delay} if reply.refuse else {"delay": reply.delay + given.delay}
-        reply = dataclasses.replace(reply, **late) if given.delay else reply  # type: ignore[arg-type]
+        if given.delay and reply.refuse:
+            reply = dataclasses.replace(reply, connect=reply.connect + given.delay)
+        elif given.delay:
+            reply = dataclasses.replace(reply, delay=reply.delay + given.delay)
         told = {"kind": given.kind, "words": given.words(), "index": index}
 
         def on_arrival() -> None:
@@ -256,7 +266,9 @@ class JobServer:
 
         def on_arrival() -> None:
             self._request(request, found)
-            self._recorder.record(events.SERVER_EFFECT, events.SERVER, self._op(), operation=None, job=found.job, what="cancel")
+            self._recorder.record(
+                events.SERVER_EFFECT, events.SERVER, self._op(), operation=None, job=found.job, what="cancel"
+            )
             self._told("cancel", "the server cancels the job")
 
         return self._exchange(Reply(body=envelope(asked, "cancelled")), on_arrival)
@@ -266,16 +278,20 @@ class JobServer:
     def _post(self, request: Request, found: Route) -> Exchange:
         key = request.headers.get("idempotency-key")
         operation = self._operation(request.body)
-        posts = self._posts.setdefault((found.action, found.resource), _Posts(_accepted if found.action == "create" else _plain_direct))
+        posts = self._posts.setdefault(
+            (found.action, found.resource), _Posts(_accepted if found.action == "create" else _plain_direct)
+        )
         given, effect = posts.attempts(posts.seen)
         index, posts.seen = posts.seen, posts.seen + 1
         known = self._ledger.created.get((found.resource, key)) if key is not None else None
         job_id = known if known is not None else f"made-{self._ledger.count + 1}"
         reply, played = self._play(found, given, index, request, job_id)
         if key is not None and self._ledger.operations.get((found.resource, key), operation) != operation:
-            return self._plain(request, found, 422, "key_reused", "the server refuses: that key was used with another payload")
+            return self._plain(
+                request, found, 422, "key_reused", "the server refuses: that key was used with another payload"
+            )
         if reply.status == 200 and given.kind == "status":
-            reply = dataclasses.replace(reply, **self._success(found, given.data.word, operation or job_id, reply))
+            reply = self._success(found, given.data.word, operation or job_id, reply)
         happens = effect == "yes" or (effect == "auto" and 200 <= reply.status < 300)
         never = reply.refuse or reply.lost == "before_effect" or reply.connect == float("inf")
 
@@ -291,15 +307,22 @@ class JobServer:
             if made is not None and (found.resource, made) not in self._jobs:
                 self._jobs[found.resource, made] = _Job(_completed, old_keys=False)
             self._recorder.record(
-                events.SERVER_EFFECT, events.SERVER, self._op(), operation=operation, job=made, what=f"{found.action} {found.resource}"
+                events.SERVER_EFFECT,
+                events.SERVER,
+                self._op(),
+                operation=operation,
+                job=made,
+                what=f"{found.action} {found.resource}",
             )
 
         return self._exchange(reply, on_arrival)
 
-    def _success(self, found: Route, word: str, name: str, reply: Reply) -> dict[str, object]:
+    def _success(self, found: Route, word: str, name: str, reply: Reply) -> Reply:
         if found.action == "create":
-            return {"status": 202}
-        return {"body": dump(payload(found.resource, name))} if meaning(word) == "completed" else {"body": reply.body}
+            return dataclasses.replace(reply, status=202)
+        if meaning(word) == "completed":
+            return dataclasses.replace(reply, body=dump(payload(found.resource, name)))
+        return reply
 
     def _operation(self, body: bytes) -> str | None:
         text = body.decode("utf-8", "replace")
@@ -333,8 +356,12 @@ class JobServer:
 
     def _unknown(self, request: Request, found: Route) -> Exchange:
         if found.action == "none":
-            return self._plain(request, found, 404, "no_such_route", "the server knows no such route and answers HTTP 404")
-        return self._plain(request, found, 404, "no_such_job", f"the server knows no job {found.job!r} there and answers HTTP 404")
+            return self._plain(
+                request, found, 404, "no_such_route", "the server knows no such route and answers HTTP 404"
+            )
+        return self._plain(
+            request, found, 404, "no_such_job", f"the server knows no job {found.job!r} there and answers HTTP 404"
+        )
 
     def _plain(self, request: Request, found: Route, status: int, kind: str, words: str) -> Exchange:
         def on_arrival() -> None:

@@ -36,11 +36,11 @@ class SimNetworkBackend(httpcore.NetworkBackend):
 
     def connect_tcp(
         self,
-        host: str,
-        port: int,
+        host: str,  # noqa: ARG002
+        port: int,  # noqa: ARG002
         timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
+        local_address: str | None = None,  # noqa: ARG002
+        socket_options: Iterable[Any] | None = None,  # noqa: ARG002
     ) -> httpcore.NetworkStream:
         """Connect. Raises ``httpcore.ConnectError`` or ``ConnectTimeout`` if the plan has a fault of the connection next."""
         exchange = self._server.upcoming()
@@ -75,7 +75,7 @@ class _SimStream(httpcore.NetworkStream):
         self._lost = ""
         self._closed = False
 
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 - writing takes no time
         """Take the request in; once it is whole, the server handles it."""
         if self._closed:
             raise httpcore.WriteError("the connection is closed")
@@ -119,7 +119,9 @@ class _SimStream(httpcore.NetworkStream):
         if self._closed:
             raise httpcore.ReadError("the connection is closed")
         if self._due is None:
-            self._passer.let_pass(Pause(float("inf"), timeout, httpcore.ReadTimeout, "waiting for an answer to half a request"))
+            self._passer.let_pass(
+                Pause(float("inf"), timeout, httpcore.ReadTimeout, "waiting for an answer to half a request")
+            )
         if not self._due:
             return b""
         due, data = self._due[0]
@@ -137,7 +139,12 @@ class _SimStream(httpcore.NetworkStream):
         """Close the connection."""
         self._closed = True
 
-    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> httpcore.NetworkStream:
+    def start_tls(
+        self,
+        ssl_context: Any,  # noqa: ARG002
+        server_hostname: str | None = None,  # noqa: ARG002
+        timeout: float | None = None,  # noqa: ARG002
+    ) -> httpcore.NetworkStream:
         """There is no TLS here: encryption changes nothing that is tested, and the stream stays itself."""
         return self
 
@@ -150,7 +157,7 @@ def rendered(reply: Reply) -> list[tuple[float, bytes]]:
     """The answer as HTTP/1.1 bytes, in pieces, each with the seconds after the first at which it is there."""
     lines = [b"HTTP/1.1 %d %s" % (reply.status, b"OK" if reply.status < 400 else b"Error")]
     lines += [name + b": " + value for name, value in playing.headers(reply)]
-    head = b"\r\n".join([*lines, b"connection: close", b"", b""])
+    head = b"\r\n".join([*lines, b"", b""])
     if not (reply.drip and reply.drip_head):
         parts = playing.pieces(reply)
         if parts and parts[0][0] == 0.0:
@@ -158,4 +165,7 @@ def rendered(reply: Reply) -> list[tuple[float, bytes]]:
         return [(0.0, head), *parts]
     whole = head + (reply.body if reply.cut is None else reply.body[: reply.cut])
     size = max(1, reply.piece)
-    return [(reply.drip * number if number else 0.0, whole[at : at + size]) for number, at in enumerate(range(0, len(whole), size))]
+    return [
+        (reply.drip * number if number else 0.0, whole[at : at + size])
+        for number, at in enumerate(range(0, len(whole), size))
+    ]

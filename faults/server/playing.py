@@ -54,7 +54,10 @@ def pieces(reply: Reply) -> list[tuple[float, bytes]]:
     if not reply.drip:
         return [(0.0, body)] if body else []
     size = max(1, reply.piece)
-    return [(reply.drip * number if number else 0.0, body[at : at + size]) for number, at in enumerate(range(0, len(body), size))]
+    return [
+        (reply.drip * number if number else 0.0, body[at : at + size])
+        for number, at in enumerate(range(0, len(body), size))
+    ]
 
 
 def head(exchange: Exchange, limit: Mapping[str, float | None]) -> Generator[Pause, None, Reply]:
@@ -74,7 +77,9 @@ def head(exchange: Exchange, limit: Mapping[str, float | None]) -> Generator[Pau
     return reply
 
 
-def body(reply: Reply, began: float, now: Callable[[], float], limit: float | None) -> Generator[Pause | bytes, None, None]:
+def body(
+    reply: Reply, began: float, now: Callable[[], float], limit: float | None
+) -> Generator[Pause | bytes, None, None]:
     """The body: pauses and pieces. ``began``: when the head was there. Raises httpx's errors."""
     sent = 0
     for offset, data in pieces(reply):
@@ -89,6 +94,6 @@ def body(reply: Reply, began: float, now: Callable[[], float], limit: float | No
 
 
 def headers(reply: Reply) -> list[tuple[bytes, bytes]]:
-    """The headers of the answer as they are on the wire (outer blanks go, text beyond ASCII is UTF-8), with its content length."""
+    """The headers of the answer as they are on the wire: outer blanks go, text beyond ASCII is UTF-8, length and end are told."""
     pairs = [(name.lower().encode("ascii"), value.strip().encode("utf-8")) for name, value in reply.headers]
-    return [*pairs, (b"content-length", b"%d" % len(reply.body))]
+    return [*pairs, (b"content-length", b"%d" % len(reply.body)), (b"connection", b"close")]

@@ -15,6 +15,7 @@ from ..reply import Reply
 from . import playing
 from .jobs import JobServer, Request
 from .playing import Pause
+from .recording import decoded
 
 T = TypeVar("T")
 
@@ -45,7 +46,7 @@ def _request(request: httpx.Request, content: bytes) -> Request:
     return Request(
         method=request.method,
         target=request.url.raw_path.decode("ascii", "replace"),
-        headers={name.lower(): value for name, value in request.headers.items()},
+        headers=decoded(request.headers),
         body=content,
     )
 

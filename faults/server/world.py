@@ -12,7 +12,7 @@ from urllib.parse import quote
 import httpcore
 import httpx
 
-from ...harness import events
+from ...harness import events, protocols
 from ...harness.clocks import AsyncClock, SyncClock, VirtualTime, current_op
 from ...harness.jsonable import Json, safe_repr
 from ...harness.protocols import JobView
@@ -36,8 +36,8 @@ class PlannedWakes:
     wakes: Mapping[str, Sequence[Fault]] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
-    def adjust(self, index: int, seconds: float) -> float:
-        """How long a sleep really takes. ``index`` counts all sleeps of the clock, and is not what counts here."""
+    def adjust(self, index: int, seconds: float) -> float:  # noqa: ARG002 - the clock counts all sleeps, this counts its own
+        """How long (seconds) a sleep of the running operation really takes if ``seconds`` were asked."""
         op = current_op.get()
         planned = self.wakes.get(op, ())
         number = self._counts.get(op, 0)
@@ -71,7 +71,9 @@ class World:
     the random numbers that a subject may draw. Jobs are added to ``server``.
     """
 
-    base_url = BASE_URL
+    base_url: str = BASE_URL
+    clock: protocols.Clock
+    async_clock: protocols.AsyncClock
 
     def __init__(
         self,
@@ -130,13 +132,22 @@ class World:
         """
         return _decoded(self._client.get(job_target(resource, job_id), timeout=timeout))
 
-    async def get_job_async(self, job_id: str, *, resource: str = "parse_jobs", timeout: float | None = None) -> Any:
+    async def get_job_async(
+        self,
+        job_id: str,
+        *,
+        resource: str = "parse_jobs",
+        timeout: float | None = None,  # noqa: ASYNC109 - it is the HTTP client's, phase by phase
+    ) -> Any:
         """The asynchronous twin of :meth:`get_job`."""
         return _decoded(await self._async_client.get(job_target(resource, job_id), timeout=timeout))
 
     def on_poll(self, view: JobView) -> None:
         """A progress callback, recorded."""
-        told: Json = view.as_json() if isinstance(view, JobView) else {"other": f"the callback was given {safe_repr(view)}"}
+        seen: object = view
+        told: Json = (
+            seen.as_json() if isinstance(seen, JobView) else {"other": f"the callback was given {safe_repr(view)}"}
+        )
         self.recorder.record(events.POLL_CALLBACK, events.CALLER, current_op.get(), view=told)
 
     @functools.cached_property

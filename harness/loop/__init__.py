@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NoReturn, SupportsIndex
 
-from ..jsonable import safe_repr
 from ..recorder import BudgetExhausted
 
 
@@ -144,21 +143,9 @@ def budget_in(error: BaseException | None) -> BudgetExhausted | None:
 
 
 def keep_for_ever(*leftovers: object) -> None:
-    """Never let anybody collect ``leftovers``: what their finalizers print would land in somebody else's run, or at exit."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(leftovers))  # a module's list would be emptied when the interpreter ends
+    """Never let anybody collect ``leftovers``: what their finalizers print would land in somebody else's run, or at exit.
 
-
-def close_for_good(coro: Any, owner: object) -> None:
-    """Close a coroutine that would not end. If it refuses even that, keep it and its ``owner`` for ever.
-
-    Collecting it would print "coroutine ignored GeneratorExit" or "Task was destroyed" into somebody else's run.
+    The last resort against a task that swallows every cancellation. Closing its coroutine is no way out: outside of its loop each
+    ``await`` raises at once, and ``while True: try: await … except BaseException: pass`` would spin in ``close()`` for ever.
     """
-    for _ in range(10):
-        try:
-            coro.close()
-        except RuntimeError:  # it ignored GeneratorExit and suspended again
-            continue
-        except BaseException as error:  # noqa: BLE001 - its last words change nothing any more
-            safe_repr(error)
-        return
-    keep_for_ever(coro, owner)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(leftovers))  # a module's list would be emptied when the interpreter ends

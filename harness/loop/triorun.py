@@ -20,7 +20,7 @@ import trio._core._run as _trio_run
 from .. import events
 from ..clocks import HORIZON, VirtualTime
 from ..recorder import BudgetExhausted, Recorder
-from . import SimulationDeadlock, budget_in, close_for_good, describe_task, keep_for_ever, refusal, running_simulation
+from . import SimulationDeadlock, budget_in, describe_task, keep_for_ever, refusal, running_simulation
 from .choices import READY, Choices, Chooser, Fifo, traced
 
 T = TypeVar("T")
@@ -32,19 +32,27 @@ DRAIN_STEPS: Final = 3_000
 class _Order(random.Random):
     """Stands in for trio's random generator: a "shuffle" asks the chooser."""
 
-    def __init__(self, choices: Choices) -> None:
+    def __init__(self, choices: Choices, failed: Callable[[BaseException], None]) -> None:
         super().__init__(0)
         self._choices = choices
+        self._failed = failed
 
     def shuffle(self, x: Any) -> None:
         """Order a batch of runnable tasks, which trio hands over in order of creation and runs from its end."""
         left = list(x)
-        order = [left.pop(self._choices.choose(READY, len(left))) for _ in range(len(left))]
+        order = []
+        try:
+            while left:
+                order.append(left.pop(self._choices.choose(READY, len(left))))
+        except BaseException as error:  # noqa: BLE001 - inside trio's own machinery it would break the run beyond repair
+            self._choices = Choices()
+            self._failed(error)
+            order += left
         x[:] = reversed(order)
 
 
 @contextmanager
-def _ordered_by(choices: Choices) -> Iterator[None]:
+def _ordered_by(choices: Choices, failed: Callable[[BaseException], None]) -> Iterator[None]:
     """The one place that touches trio's private names: its generator, and the switch that its Hypothesis plugin sets.
 
     With the switch on, trio sorts each batch by creation (so no set order or address decides) and shuffles it with its generator.
@@ -53,7 +61,7 @@ def _ordered_by(choices: Choices) -> Iterator[None]:
     if not (hasattr(private, "_r") and hasattr(private, "_ALLOW_DETERMINISTIC_SCHEDULING")):
         raise RuntimeError(f"trio {trio.__version__} has no deterministic scheduling where it was expected (trio._core._run)")
     previous = private._r, private._ALLOW_DETERMINISTIC_SCHEDULING
-    private._r, private._ALLOW_DETERMINISTIC_SCHEDULING = _Order(choices), True
+    private._r, private._ALLOW_DETERMINISTIC_SCHEDULING = _Order(choices, failed), True
     try:
         yield
     finally:
@@ -136,10 +144,14 @@ class _Run(trio.abc.Clock, trio.abc.Instrument):
         raise error
 
     def _stop(self, reason: str, error: BaseException) -> None:
-        self.reason = error
-        self._steps_left = DRAIN_STEPS
         if self._recorder is not None:
             self._recorder.stop(reason, str(error))
+        self.give_up(error)
+
+    def give_up(self, error: BaseException) -> None:
+        """Cancel the whole run, which then ends in ``error``."""
+        self.reason = error
+        self._steps_left = DRAIN_STEPS
         self.scope.cancel()
 
     def _describe(self) -> str:
@@ -168,14 +180,12 @@ def simulate_trio(
         return []  # cancelled from outside the subject: ``run.reason`` says why
 
     try:
-        with running_simulation(run.refuse), _ordered_by(traced(Fifo() if chooser is None else chooser)):
+        with running_simulation(run.refuse), _ordered_by(traced(Fifo() if chooser is None else chooser), run.give_up):
             result = trio.run(whole, clock=run, instruments=[run])
     except trio.TrioInternalError as error:
-        if run.reason is None:
-            for task in list(run.living):
-                close_for_good(task.coro, task)
-            raise error.__cause__ or error from None  # the chooser's own exception, most likely
         keep_for_ever(error, run)  # trio's nurseries complain when they are collected before they are over
+        if run.reason is None:
+            raise
         if recorder is not None:
             recorder.note(events.BENCH_NOTE, events.BENCH, what="task-never-ends", task=", ".join(sorted(run.living.values())))
         raise run.reason from None

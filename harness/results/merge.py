@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .reader import Results
-from .records import Row
+from .records import Row, SubjectInfo
 
 _WORST_FIRST = ("violated", "non-strict", "held", "unknown", "vacuous", "not claimed")
 """A violation anywhere counts; else being held somewhere counts, for a suite that never reached the situation says nothing about it."""
@@ -34,8 +34,13 @@ def exit_status(results: Results) -> int:
         return EXIT_INTERRUPTED
     if "violated" in verdicts:
         return EXIT_VIOLATED
-    if any(info.named and info.status not in ("ran", "died", "hung") for info in results.run.subjects):
+    if any(_is_error(info) for info in results.run.subjects):
         return EXIT_ERROR
     if "vacuous" in verdicts or "unknown" in verdicts or not verdicts & {"held", "non-strict"}:
         return EXIT_UNDECIDED
     return EXIT_OK
+
+
+def _is_error(info: SubjectInfo) -> bool:
+    """A subject that was named and could not run, or a fault of our own. One that died or hung while it ran is a finding instead."""
+    return info.status == "harness error" or (info.named and info.status not in ("ran", "died", "hung"))

@@ -36,7 +36,7 @@ class SuiteInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectInfo:
-    """A subject of a run. ``status``: ran, not installed, unusable, died, hung, interrupted; ``reason`` says more.
+    """A subject of a run. ``status``: ran, not installed, unusable, died, hung, interrupted, harness error; ``reason`` says more.
 
     ``named``: the user named it (a named subject that can't run is an error; a group's member that is not installed is only listed).
     """
@@ -169,6 +169,7 @@ class ZooRow:
 
 SCHEMAS: Mapping[type, str] = {
     RunInfo: "waitproof.run/1",
+    SubjectInfo: "waitproof.subject/1",
     Row: "waitproof.result/1",
     SuiteStats: "waitproof.suite/1",
     Failure: "waitproof.failure/1",

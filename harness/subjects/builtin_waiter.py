@@ -21,38 +21,12 @@ from .waiter import JobFailedError, JobWaitTimeoutError, PollEvent
 PARAMETERS = frozenset(item.name for item in dataclasses.fields(WaitCall)) - {"job_id", "resource", "attempts"}
 
 CLAIMS = frozenset(
-    {
-        "absolute_fetch_timeout",
-        "bad_parameters_refused",
-        "bounded_memory",
-        "cancellation_unconverted",
-        "direct_path",
-        "early_wakes",
-        "escapes_ids",
-        "exact_schedule",
-        "failure_raised",
-        "fetch_first",
-        "final_poll",
-        "idempotent_create",
-        "independent_waits",
-        "jitter",
-        "monotonic_clock",
-        "no_early_timeout",
-        "not_found_grace",
-        "overflow_safe",
-        "pacing",
-        "permanent_at_once",
-        "progress_callback",
-        "prompt_stop",
-        "resources_agree",
-        "result_returned",
-        "timeout_details",
-        "transient_retried",
-        "twins_agree",
-        "typed_outcomes",
-        "unknown_status_continues",
-        "unknown_status_visible",
-    }
+    """
+    fetch_first schedule jitter early_wake deadline final_poll absolute_fetch_timeout prompt_stop only_reads
+    failure disjoint timeout_tells result unknown_status unknown_visible retry_after retry_after_ms retry_after_date
+    retry_after_2xx transient permanent not_found_grace cancel_prompt cancel_original monotonic overflow_safe bounded_memory
+    independent twins resources validates ids_escaped create_idempotent direct_504 on_poll reference
+    """.split()
 )
 
 

@@ -20,24 +20,10 @@ from ..protocols import CreateCall, JobView, WaitCall, WaiterBench, WaiterSubjec
 PACKAGE = "landingai-ade"
 
 CLAIMS = frozenset(
-    {
-        "cancellation_unconverted",
-        "direct_path",
-        "exact_schedule",
-        "failure_raised",
-        "fetch_first",
-        "final_poll",
-        "independent_waits",
-        "monotonic_clock",
-        "no_early_timeout",
-        "prompt_stop",
-        "resources_agree",
-        "result_returned",
-        "twins_agree",
-        "typed_outcomes",
-        "unknown_status_continues",
-        "unknown_status_visible",
-    }
+    """
+    fetch_first schedule deadline final_poll prompt_stop only_reads failure disjoint result
+    unknown_status cancel_prompt cancel_original monotonic independent twins resources
+    """.split()
 )
 
 DIALECT = WaiterDialect(

@@ -13,9 +13,10 @@ SPECIAL = {
         "waiter.pending_inserted_monotone",
         "waiter.resources_agree",
         "waiter.time_scale_irrelevant",
+        "waiter.wall_jump_harmless",
     ),
     "concurrent": ("waiter.waits_independent",),
-    "parameters": ("waiter.bad_parameters_refused", "waiter.overflow_safe"),
+    "parameters": ("waiter.bad_parameters_refused", "waiter.good_parameters_accepted", "waiter.overflow_safe"),
     "memory": ("waiter.bounded_memory",),
     "client": ("waiter.create_not_doubled", "waiter.create_key_stable", "waiter.direct_504"),
 }

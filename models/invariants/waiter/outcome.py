@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....harness.history import Event
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held, undecided
 from ...answers import SURFACING, Says
@@ -131,7 +132,7 @@ def _timeout_tells(wait: WaitTrace) -> Finding:
     if wait.category != "timeout" or wait.outcome is None or wait.cancelled:
         return held()
     data, carries = wait.outcome.data, mapping(wait.outcome.data.get("carries"))
-    shown = [*wait.fetches[-1:], wait.outcome]
+    shown: list[Fetch | Event] = [*wait.fetches[-1:], wait.outcome]
 
     def wrong(what: str, expected: object, observed: object) -> Finding:
         return breach(wait, f"the timeout error tells {what} wrong", shown, expected=str(expected), observed=str(observed))

@@ -1,0 +1,55 @@
+"""Ends: a run must end by the subject's own hand, in one of the ways that can be judged (SPEC 5)."""
+
+from __future__ import annotations
+
+from ....harness import events
+from ....harness.history import Event, History
+from ....harness.invariant import Invariant, Level
+from ....harness.verdicts import Finding, first_bad, held, undecided, violated
+from ...trace import WaitTrace, traces
+
+JUDGED = ("timeout", "failure", "transport", "cancelled", "value")
+
+ODD = ("unclear", "not_a_job", "wrong_id", "permanent", "not_found")
+"""After such an answer an error of a type of its own is no crash: whether it has the right name is for permanent_surfaced."""
+
+
+def _stopped(stop: Event) -> Finding:
+    reason = str(stop.data.get("reason"))
+    if reason == "budget":
+        return undecided(f"the bench ended the run: {stop.data.get('detail', reason)}", events=(stop.seq,))
+    return violated(
+        f"the run did not end by itself: {reason}", events=(stop.seq,), expected="a return or an error", observed=str(stop.data.get("detail", reason))
+    )
+
+
+def _wait_ends(wait: WaitTrace) -> Finding:
+    if wait.outcome is None:
+        return undecided("the history ends before the wait does", events=(wait.start.seq,))
+    if wait.category in ("returned", *JUDGED) or wait.cancelled or not wait.sane:
+        return held([wait.outcome.seq])
+    last = wait.final
+    unknown = last is not None and last.kind == "unknown" and wait.dialect.unknown_status != "continue"
+    transient = last is not None and last.kind == "transient" and wait.dialect.transient != "retry"
+    if last is not None and (last.kind in ODD or unknown or transient):
+        return held([wait.outcome.seq])
+    data = wait.outcome.data
+    return violated(
+        f"{wait.name} ended by an error of no known kind, {data.get('type')}", events=(wait.outcome.seq,),
+        expected=f"a return, or an error that is one of {', '.join(JUDGED)}", observed=f"{data.get('type')}: {str(data.get('message', ''))[:200]}",
+    )  # fmt: skip
+
+
+def _ends(history: History) -> Finding:
+    stops = [_stopped(stop) for stop in history.of_kind(events.BENCH_STOP)]
+    others = [event.seq for event in history.of_kind(events.WAIT_RETURN, events.WAIT_RAISE)]
+    findings = [_wait_ends(wait) for wait in traces(history)]
+    return first_bad([*stops, *findings, held(others)])
+
+
+INVARIANTS = (
+    Invariant(
+        id="subject.ends", level=Level.MUST, safety=True, check=_ends, source="SPEC 5; W1, W7, W8",
+        expectation="A run ends by the subject's own hand: no deadlock, no hang, nothing that the bench had to refuse, no error of an unknown kind.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,196 @@
+"""Relations between runs: twins, waits together and alone, and changes that must change nothing (SPEC 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import takewhile
+
+from ....harness import events
+from ....harness.history import Event, History
+from ....harness.invariant import Checker, Invariant, Level
+from ....harness.verdicts import Finding, first_bad, held, undecided, violated
+from ...trace import Fetch, WaitTrace, number, traces
+from ._judging import how, seconds
+from .wall import jump_harmless
+
+MODES = ("sync", "asyncio", "trio")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One decision of a wait, in a form that two runs can be compared by: what, when since its start, and how long or how."""
+
+    act: str
+    at: float
+    size: float
+    detail: str
+    event: Event
+
+
+def steps_of(wait: WaitTrace, *, sleeps: bool, targets: bool = True) -> list[Step]:
+    """The decisions of a wait in order; what the server said stands between them."""
+    found = []
+    for item in wait.items:
+        at = item.start.at - wait.began
+        if isinstance(item, Fetch):
+            found.append(Step(act="fetch", at=at, size=0.0, detail=item.target if targets else "", event=item.start))
+            if item.end is not None:
+                said = f"{item.kind}:{item.says.word if item.says is not None else ''}"
+                found.append(Step(act="answer", at=item.ended - wait.began, size=0.0, detail=said, event=item.end))
+        elif sleeps:
+            found.append(Step(act="sleep", at=at, size=item.asked, detail="", event=item.start))
+    if wait.outcome is not None:
+        view = wait.view
+        detail = f"{wait.category}:{view.get('status')}:{view.get('raw_status')}" if wait.category == "returned" else wait.category
+        found.append(Step(act="end", at=wait.outcome.at - wait.began, size=0.0, detail=detail, event=wait.outcome))
+    return found
+
+
+def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, targets: bool = True) -> Finding:
+    """Do two waits take the same decisions at the same times (the other's being ``scale`` times as long)?"""
+    sleeps = bool(one.sleeps) and bool(other.sleeps)
+    near = max(one.tolerance, other.tolerance) * max(scale, 1.0) * 2
+    mine, theirs = steps_of(one, sleeps=sleeps, targets=targets), steps_of(other, sleeps=sleeps, targets=targets)
+    until = min((wait.cancel.at - wait.began for wait in (one, other) if wait.cancel is not None and wait.cancelled), default=math.inf)
+    if math.isfinite(until):  # at the instant of a cancel either may come first, and after it nothing is comparable but how it ended
+        mine, theirs = _before(mine, until * min(scale, 1.0) - near), _before(theirs, until * min(scale, 1.0) - near)
+    names = f"{one.run or 'one'}/{one.name} and {other.run or 'other'}/{other.name}"
+    for number_, (left, right) in enumerate(zip(mine, theirs, strict=False), start=1):
+        if left.act == right.act == "answer" and left.detail != right.detail:
+            return undecided(f"{names} were not told the same", events=(left.event.seq, right.event.seq))
+        same_time = abs(left.at * scale - right.at) <= near + 1e-9 * right.at
+        same_size = not abs(left.size * scale - right.size) > near + 1e-9 * abs(right.size)
+        if left.act != right.act or left.detail != right.detail or not same_time or not same_size:
+            if left.act == right.act == "answer":
+                return undecided(f"{names} were not answered at the same time", events=(left.event.seq, right.event.seq))
+            return violated(
+                f"{names} part at step {number_}: {what}", events=(left.event.seq, right.event.seq), expected=_words(left, scale), observed=_words(right, 1.0),
+            )  # fmt: skip
+    if math.isfinite(until):
+        return held([step.event.seq for step in (*mine[-1:], *theirs[-1:])])
+    if one.outcome is None or other.outcome is None:
+        if (one.outcome is None) != (other.outcome is None) and one.stop is None and other.stop is None:
+            return violated(f"only one of {names} ended: {what}", events=(one.start.seq, other.start.seq), expected=how(one), observed=how(other))
+        return undecided(f"the run of {names} ended before the waits did")
+    if len(mine) != len(theirs):
+        longer = (mine if len(mine) > len(theirs) else theirs)[min(len(mine), len(theirs))]
+        return violated(f"one of {names} did more: {what}", events=(longer.event.seq,), expected="the same steps", observed=_words(longer, 1.0))
+    return held([one.outcome.seq, other.outcome.seq])
+
+
+def _before(steps: list[Step], until: float) -> list[Step]:
+    """The decisions up to the first that is not clearly before this moment."""
+    return list(takewhile(lambda step: step.at < until, steps))
+
+
+def _words(step: Step, scale: float) -> str:
+    size = f" of {seconds(step.size * scale)}" if step.act == "sleep" else ""
+    return f"{step.act}{size} {step.detail} at {seconds(step.at * scale)}".replace("  ", " ")
+
+
+def pairs(history: History, left: str, right: str) -> list[tuple[WaitTrace, WaitTrace]]:
+    """The waits that two runs of one history have in common."""
+    by_run = {(wait.run, wait.name): wait for wait in traces(history)}
+    return [(wait, by_run[right, name]) for (run, name), wait in by_run.items() if run == left and (right, name) in by_run]
+
+
+def _twins(history: History) -> Finding:
+    present = [mode for mode in MODES if any(wait.run == mode for wait in traces(history))]
+    findings = [
+        compare(one, other, what="the twins take different decisions")
+        for mode in present[1:]
+        for one, other in pairs(history, present[0], mode)
+    ]
+    return first_bad(findings)
+
+
+def _independent(history: History) -> Finding:
+    return first_bad([compare(one, other, what="a wait is changed by another") for one, other in pairs(history, "alone", "together")])
+
+
+def _relation(name: str, judge: Callable[[WaitTrace, WaitTrace, float], Finding]) -> Checker:
+    """Judge base and changed of a history whose note says that this relation holds between them."""
+
+    def check(history: History) -> Finding:
+        notes = [event for event in history.of_kind(events.BENCH_NOTE) if event.data.get("what") == "relation" and event.data.get("relation") == name]
+        if not notes:
+            return held()
+        amount = number(notes[0].data.get("amount"), 1.0)
+        return first_bad([judge(one, other, amount) for one, other in pairs(history, "base", "changed")])
+
+    return check
+
+
+def _origin(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:
+    return compare(one, other, what=f"the clock's origin ({amount:g}) matters")
+
+
+def _wall(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:
+    for fetch in (*one.fetches, *other.fetches):
+        hint = fetch.says.hint if fetch.says is not None else None
+        if hint is not None and hint.form == "date" and hint.low < hint.high:
+            return held()  # a date without a Date beside it does count from the wall clock (SPEC 2, pacing)
+    return compare(one, other, what=f"a jump of the wall clock by {amount:g} s matters")
+
+
+def _wall_ignored(history: History) -> Finding:
+    """Both ways to see it: two runs that differ in a jump alone, and one run in which the clock jumped."""
+    return first_bad([_relation("wall", _wall)(history), jump_harmless(history)])
+
+
+def _scale(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:
+    return compare(one, other, what=f"all times {amount:g} times as long are not all {amount:g} times as long", scale=amount)
+
+
+def _resource(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:  # noqa: ARG001 - the shape of a relation
+    return compare(one, other, what="the resource matters", targets=False)
+
+
+def _pending(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:
+    if one.outcome is None or other.outcome is None:
+        return undecided("the run ended before the waits did")
+    shown = (one.outcome.seq, other.outcome.seq)
+    took, longer = one.outcome.at - one.began, other.outcome.at - other.began
+    if longer < took - one.tolerance:
+        return violated(f"{amount:g} more pending answers made it end earlier", events=shown, expected=f"at least {seconds(took)}", observed=seconds(longer))
+    if len(other.fetches) < len(one.fetches):
+        return violated(
+            f"{amount:g} more pending answers made it fetch less", events=shown, expected=f"{len(one.fetches)} or more", observed=str(len(other.fetches)),
+        )  # fmt: skip
+    if other.category not in (one.category, "timeout") or (one.category == other.category == "returned" and one.view.get("status") != other.view.get("status")):
+        return violated("more pending answers changed the outcome", events=shown, expected=f"{how(one)}, or a timeout", observed=how(other))
+    return held(shown)
+
+
+INVARIANTS = (
+    Invariant(
+        id="waiter.twins_agree", level=Level.MUST, claim="twins", check=_twins, source="SPEC 2 step 7; W80",
+        expectation="The synchronous and the asynchronous twins take the same decisions at the same times and end alike.",
+    ),
+    Invariant(
+        id="waiter.waits_independent", level=Level.MUST, claim="independent", check=_independent, source="SPEC 5; D102",
+        expectation="Waits that run together do what each does alone.",
+    ),
+    Invariant(
+        id="waiter.clock_origin_irrelevant", level=Level.MUST, claim="monotonic", check=_relation("origin", _origin), source="SPEC 2 step 6",
+        expectation="Where the monotonic clock starts changes nothing.",
+    ),
+    Invariant(
+        id="waiter.wall_clock_ignored", level=Level.MUST, claim="monotonic", check=_wall_ignored, source="SPEC 2 step 6; W61",
+        expectation="A jump of the wall clock changes nothing.",
+    ),
+    Invariant(
+        id="waiter.time_scale_irrelevant", level=Level.MUST, claim="schedule", check=_relation("scale", _scale), source="SPEC 2 step 3; W62",
+        expectation="If all parameters and answers take x times as long, every decision comes x times as late and is otherwise the same.",
+    ),
+    Invariant(
+        id="waiter.resources_agree", level=Level.MUST, claim="resources", check=_relation("resource", _resource), source="SPEC 3",
+        expectation="The three job resources behave the same.",
+    ),
+    Invariant(
+        id="waiter.pending_inserted_monotone", level=Level.MUST, claim="schedule", check=_relation("pending", _pending), source="SPEC 2 step 3",
+        expectation="More pending answers before the same end never make a wait end earlier, fetch less, or end otherwise than by a timeout.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,53 @@
+"""The client's other two paths: a submit is not doubled when its answer is lost; a direct call that times out says what to use instead."""
+
+from __future__ import annotations
+
+from ...faults.client_plan import Attempt, ClientPlan
+from ...faults.plan import answer
+from ...faults.run import run_client
+from ...faults.strategies import client_plans
+from ...harness.history import History
+from ...harness.protocols import WaiterSubject
+from ...harness.suite import Suite
+from ._formats import format_of
+from ._judged import special
+
+
+def run(plan: ClientPlan, subject: WaiterSubject) -> History:
+    """Run one call."""
+    return run_client(plan, subject, suite="client")
+
+
+CORNERS = (
+    ClientPlan(),
+    ClientPlan(attempts=(Attempt(answer=answer("disconnect", when="after_effect")),)),
+    ClientPlan(attempts=(Attempt(answer=answer("disconnect", when="after_effect")), Attempt(answer=answer("http_error", status=503)))),
+    ClientPlan(attempts=(Attempt(answer=answer("http_error", status=500), effect="yes"),)),
+    ClientPlan(resource="extract_jobs", attempts=(Attempt(answer=answer("http_error", status=502), effect="yes"),)),
+    ClientPlan(op="direct"),
+    ClientPlan(op="direct", attempts=(Attempt(answer=answer("http_error", status=504)),)),
+    ClientPlan(op="direct", resource="extract_jobs", attempts=(Attempt(answer=answer("http_error", status=504)),)),
+)
+
+SUITES = (
+    Suite(
+        name="client",
+        summary="submits and direct calls whose answers are late, lost or bad",
+        kind="waiter",
+        invariants=special("client"),
+        format=format_of(
+            ClientPlan,
+            words=lambda plan: plan.words(),
+            parts=lambda plan: [item.answer for item in (*plan.attempts, plan.ending)],
+        ),
+        run=run,
+        strategy=lambda subject: client_plans(
+            ops=[name for name, path in (("create", subject.create), ("direct", subject.direct)) if path is not None]
+        ),
+        corners=lambda subject: [
+            plan for plan in CORNERS if (subject.create if plan.op == "create" else subject.direct) is not None
+        ],
+        refuses=lambda subject: "" if subject.create or subject.direct else "its adapter has neither create nor direct",
+        share=0.5,
+    ),
+)

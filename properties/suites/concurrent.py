@@ -1,0 +1,53 @@
+"""Several waits at once over one client: each goes as it would alone."""
+
+from __future__ import annotations
+
+from ...faults.concurrent_plan import ConcurrentPlan, StartedWait
+from ...faults.plan import WaitPlan, answer, plan_to_json
+from ...faults.run import header_of, run_many
+from ...faults.strategies import concurrent_plans
+from ...harness.history import History
+from ...harness.protocols import WaitCall, WaiterSubject
+from ...harness.suite import Suite
+from ._formats import format_of
+from ._judged import special
+
+
+def run(plan: ConcurrentPlan, subject: WaiterSubject) -> History:
+    """Run the waits together, then each alone, into one history."""
+    history = History(header_of(subject, plan_to_json(plan), "waiter-concurrent"))
+    pairs = [(wait.plan, wait.start) for wait in plan.waits]
+    if pairs:
+        run_many(pairs, subject, prefix="together/", history=history)
+    for number, (wait, _) in enumerate(pairs):
+        run_many([(wait, 0.0)], subject, prefix="alone/", history=history, first=number)
+    return history
+
+
+_SLOW = WaitPlan(call=WaitCall(job_id="slow", timeout=30.0), answers=(answer("status", word="processing"),) * 4)
+_QUICK = WaitPlan(call=WaitCall(job_id="quick", timeout=30.0), answers=(answer("status", word="queued"),))
+_LATE = WaitPlan(call=WaitCall(job_id="late", timeout=4.0), ending=answer("status", word="processing"))
+
+CORNERS = (
+    ConcurrentPlan(waits=(StartedWait(plan=_SLOW), StartedWait(plan=_QUICK, start=0.5))),
+    ConcurrentPlan(waits=(StartedWait(plan=_LATE), StartedWait(plan=_SLOW), StartedWait(plan=_QUICK))),
+)
+
+SUITES = (
+    Suite(
+        name="waiter-concurrent",
+        summary="several waits over one client, each compared with itself alone",
+        kind="waiter",
+        invariants=special("concurrent"),
+        format=format_of(
+            ConcurrentPlan,
+            words=lambda plan: plan.words(),
+            parts=lambda plan: [wait.plan for wait in plan.waits],
+        ),
+        run=run,
+        # The wall clock is one for all, so what it does to one wait it does to the others: no jumps here.
+        strategy=lambda subject: concurrent_plans(subject.dialect, most=3, jumps=False),
+        corners=lambda _: CORNERS,
+        share=0.3,
+    ),
+)
