@@ -17,6 +17,7 @@ import trio
 
 from ..harness import events
 from ..harness.clocks import current_op
+from ..harness.entropy import fixed_entropy
 from ..harness.loop import SimulationDeadlock, SimulationRefused
 from ..harness.loop.choices import Chooser
 from ..harness.loop.simloop import simulate
@@ -58,6 +59,7 @@ def run_jobs(
     """Run calls of a subject to their ends in its mode. Whatever ends the run early is recorded as a stop."""
     recorder = world.recorder
     with ExitStack() as stack:
+        stack.enter_context(fixed_entropy(0))
         if subject.patch:
             stack.enter_context(patch_time(subject.patch, time=world.time, recorder=recorder, wakes=world.wakes))
         try:
@@ -78,14 +80,22 @@ def run_jobs(
             recorder.stop("deadlock", message_of(error))
         except SimulationRefused as error:
             recorder.stop("refused", message_of(error))
-        except BaseException as error:
-            if not _of_the_subject(error):
-                raise
+        except BaseException as error:  # noqa: BLE001 - what is not the subject's is raised again
+            for part in _parts(error):  # trio wraps in groups whatever leaves a nursery
+                if not _of_the_subject(part):
+                    raise part from None
             recorder.stop("escaped", f"{type(error).__name__} escaped from something left running: {message_of(error)}")
     if world.server.broken is not None:
         raise BenchBrokenError(
             f"a bug of the bench, not of {subject.name}: {world.server.broken!r}"
         ) from world.server.broken
+
+
+def _parts(error: BaseException) -> list[BaseException]:
+    """The exceptions of a group, however deep; of anything else, itself."""
+    if isinstance(error, BaseExceptionGroup):
+        return [part for inner in error.exceptions for part in _parts(inner)]
+    return [error]
 
 
 def _of_the_subject(error: BaseException) -> bool:

@@ -31,7 +31,7 @@ class MemoryPlan:
     """A wait of ``fetches`` fetches, counted at every ``every``-th."""
 
     fetches: int = 60
-    every: int = 30
+    every: int = 25
 
     def words(self) -> list[str]:
         """The plan as sentences, one an item."""

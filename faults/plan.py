@@ -162,6 +162,12 @@ _converter.register_unstructure_hook_func(
 )
 
 
+def _said(error: BaseException, cls: type | None) -> str:
+    """An error in words. Those of the hooks above say more than cattrs would say for them."""
+    usual = cattrs.v.format_exception(error, cls)
+    return f"{usual}: {error}" if type(error) in (TypeError, ValueError) else usual
+
+
 def plan_to_json(plan: object) -> Json:
     """A plan (any frozen dataclass of plans) as plain data, leaving nothing out."""
     return {"schema": SCHEMA, "type": type(plan).__name__, "plan": plain(_converter.unstructure(plan))}
@@ -177,7 +183,7 @@ def plan_from_json(cls: type[P], data: Json) -> P:
     try:
         return _converter.structure(revive(data["plan"]), cls)
     except cattrs.BaseValidationError as error:
-        raise PlanFormatError("; ".join(cattrs.transform_error(error, path="plan"))) from error
+        raise PlanFormatError("; ".join(cattrs.transform_error(error, path="plan", format_exception=_said))) from error
     except (KeyError, TypeError, ValueError) as error:
         raise PlanFormatError(f"plan: {error}") from error
 

@@ -86,7 +86,8 @@ def run_many(
 ) -> History:
     """Run several waits over one world (one server, one clock, one bench), the n-th as ``w<n>`` from its start (virtual seconds) on.
 
-    ``first``: the number that the first wait gets. Asynchronous waits run concurrently; synchronous ones one after the other, none before its start. A job id that is used twice gets
+    ``first``: the number that the first wait gets, so that a wait can be run again under the name that it had among others.
+    Asynchronous waits run concurrently; synchronous ones one after the other, none before its start. A job id that is used twice gets
     a number, so that each wait has a job of its own. ``header_plan``: what the header says of the plan (default: plans and starts).
     Raises ``ValueError`` if there is no plan.
     """
@@ -100,7 +101,7 @@ def run_many(
         )
         history = History(header_of(subject, told, suite))
     named = dict(
-        zip((f"w{first + number}" for number in range(len(plans))), _distinct([plan for plan, _ in plans]), strict=True)
+        zip((f"w{first + number}" for number in range(len(plans))), distinct([plan for plan, _ in plans]), strict=True)
     )
     cancels = {op: [at for at, _ in moments(plan.caller, "cancel")] for op, plan in named.items()}
     world = World(
@@ -184,7 +185,8 @@ def _first(subject: WaiterSubject, cancels: Mapping[str, Sequence[float]]) -> fl
     return min((at for times in cancels.values() for at in times), default=None)
 
 
-def _distinct(plans: Sequence[WaitPlan]) -> list[WaitPlan]:
+def distinct(plans: Sequence[WaitPlan]) -> list[WaitPlan]:
+    """The plans with job ids that differ: one that is used twice gets a number."""
     taken: set[tuple[str, str]] = set()
     found = []
     for plan in plans:

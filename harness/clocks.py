@@ -200,7 +200,9 @@ class _Clock:
             _hang(self._recorder, f"a busy wait: the clock was read {self._reads} times while no time passed")
 
     def _begin(self, seconds: float | SupportsIndex, by: str) -> _Asleep:
-        asked = seconds if isinstance(seconds, float) else float(operator.index(seconds))  # TypeErrors as time.sleep raises them
+        asked = (
+            seconds if isinstance(seconds, float) else float(operator.index(seconds))
+        )  # TypeErrors as time.sleep raises them
         op = current_op.get()
         self._recorder.record(events.SLEEP_START, events.CLOCK, op, seconds=asked, by=by)
         index, self._sleeps = self._sleeps, self._sleeps + 1

@@ -176,6 +176,8 @@ class WaiterSubject:
             for item in dataclasses.fields(WaitCall)
             if item.name not in self.dialect.parameters | {"job_id", "resource"}
         }
+        if call.attempts is None and "attempts" in self.dialect.parameters:
+            fixed["attempts"] = self.dialect.defaults.get("attempts")
         return dataclasses.replace(call, **cast("dict[str, Any]", fixed))
 
     def categorise(self, error: BaseException) -> str:

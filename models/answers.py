@@ -49,19 +49,19 @@ class Says:
         return self.kind == "terminal"
 
 
-class _Unsettled(ValueError):
+class _UnsettledError(ValueError):
     """JSON that readers take differently (a key twice, NaN)."""
 
 
 def _pairs(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise _Unsettled("a key stands twice")
+        raise _UnsettledError("a key stands twice")
     return made
 
 
 def _constant(name: str) -> Json:
-    raise _Unsettled(f"{name} is no JSON")
+    raise _UnsettledError(f"{name} is no JSON")
 
 
 def read(end: Event, *, job_id: str, dialect: WaiterDialect, aborted: bool, gave_up: bool) -> Says:
@@ -106,7 +106,7 @@ def _read_body(make: Callable[..., Says], text: str, job_id: str, dialect: Waite
         return make(kind="unclear")
     try:
         body: Json = json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant)
-    except (_Unsettled, RecursionError):
+    except (_UnsettledError, RecursionError):
         return make(kind="unclear")
     except ValueError:
         return make(kind="not_a_job")

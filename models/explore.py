@@ -10,9 +10,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from ..harness import events
 from ..harness.dialect import WaiterDialect
@@ -71,7 +72,7 @@ CALLS: Final = (
     WaitCall(timeout=6.0, fetch_timeout=2.0, poll_interval=2.0),
     WaitCall(timeout=4.0, fetch_timeout=2.0, jitter_seed=1),
     WaitCall(timeout=0.0, fetch_timeout=2.0),
-    WaitCall(timeout=math.inf, fetch_timeout=2.0, factor=1.0),
+    WaitCall(timeout=2.0, fetch_timeout=2.0, first_delay=0.25, factor=1.0, cap=0.25),
 )
 
 
@@ -82,7 +83,8 @@ class ExplorationError(AssertionError):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exploration:
     """What was walked: distinct ``states`` of the model, ``events`` and ``histories`` that were judged, how often each invariant was
-    ``exercised``, and to what ``depth`` (fetches)."""
+    ``exercised``, and to what ``depth`` (fetches).
+    """
 
     states: int
     events: int
@@ -110,6 +112,12 @@ class _Path:
         return found[::-1]
 
 
+_Queue: TypeAlias = "deque[tuple[State, _Path, int, State | None]]"
+"""What is still to be walked: the state, how it was reached, after how many fetches, and the state when the last job was seen."""
+
+CLAIMS: Final = frozenset(WAITER_CLAIMS) - {"on_poll"}
+"""What the model is judged by: everything but the callback, which it has not."""
+
 _LANES = {"wait": events.CALLER, "sleep": events.CLOCK, "fetch": events.CLIENT, "bench": events.BENCH}
 
 
@@ -126,7 +134,7 @@ def explore(
     Raises :class:`ExplorationError` at the first history that breaks one.
     """
     spoken = dialect or WaiterDialect()
-    judges = list(invariants if invariants is not None else catalogue().values())
+    judges = [one for one in (invariants if invariants is not None else catalogue().values()) if one.applies_to(CLAIMS)]
     totals = {"states": 0, "events": 0, "histories": 0}
     exercised = dict.fromkeys((judge.id for judge in judges), 0)
     for call in calls:
@@ -146,7 +154,7 @@ def explore(
 
 def _report(judge: Invariant, finding: Finding, history: History) -> str:
     lines = [f"{judge.id}: {finding.cause}; expected {finding.expected}, observed {finding.observed}"]
-    lines += [f"  {event.seq:3} {event.at:9.3f} {event.kind} {event.op} {dict(event.data)}" for event in history if isinstance(event, Event)]
+    lines += [f"  {event.seq:3} {event.at:9.3f} {event.kind} {event.op} {dict(event.data)}" for event in history]
     return "\n".join(lines)
 
 
@@ -155,13 +163,12 @@ class _Walk:
 
     def __init__(self, call: WaitCall, dialect: WaiterDialect, answers: Sequence[Answer], depth: int) -> None:
         self.call, self.dialect, self.answers, self.depth = call, dialect, answers, depth
-        self.claims = frozenset(WAITER_CLAIMS) - {"on_poll"}  # the model has no callback
-        self.model = WaiterModel.of(call, dialect, self.claims)
+        self.model = WaiterModel.of(call, dialect, CLAIMS)
         self.seen: set[State] = set()
 
     def history(self, path: _Path) -> History:
         """The path as a history."""
-        header = {"subject": "reference model", "mode": "sync", "dialect": self.dialect.as_json(), "claims": sorted(self.claims)}
+        header = {"subject": "reference model", "mode": "sync", "dialect": self.dialect.as_json(), "claims": sorted(CLAIMS)}
         history = History(header)
         for step in path.steps():
             history.append(at=step.at, kind=step.kind, lane=_LANES[step.kind.partition(".")[0]], op=step.op, data=step.data)
@@ -170,9 +177,9 @@ class _Walk:
     def histories(self) -> Iterator[_Path]:
         """Every way in which the wait can end, one for each step that ends it."""
         start = _Path(None, events.WAIT_START, 0.0, "w0", {"mode": "sync", "call": self.call.as_json()})
-        queue: list[tuple[State, _Path, int, State | None]] = [(self.model.start(), start, 0, None)]
+        queue: _Queue = deque([(self.model.start(), start, 0, None)])
         while queue:
-            state, path, fetches, told = queue.pop()
+            state, path, fetches, told = queue.popleft()
             mark = _rounded(state)
             if mark in self.seen:
                 continue
@@ -189,7 +196,7 @@ class _Walk:
                     yield self._end(action, state, path, told)
 
     def _fetch(
-        self, state: State, path: _Path, fetches: int, told: State | None, action: Action, queue: list[tuple[State, _Path, int, State | None]]
+        self, state: State, path: _Path, fetches: int, told: State | None, action: Action, queue: _Queue
     ) -> Iterator[_Path]:
         if not action.low - self.model.tolerance <= state.now <= action.high + self.model.tolerance:
             return
@@ -206,7 +213,7 @@ class _Walk:
             queue.append((after, _Path(asked, events.FETCH_END, at, op, data), fetches + 1, after if says.body is not None and not says.failed_fetch else told))
 
     def _sleep(
-        self, state: State, path: _Path, fetches: int, told: State | None, action: Action, queue: list[tuple[State, _Path, int, State | None]]
+        self, state: State, path: _Path, fetches: int, told: State | None, action: Action, queue: _Queue
     ) -> Iterator[_Path]:
         for until in sorted({round(value, 9) for value in self._targets(state, action)}):
             asked = until - state.now
@@ -214,7 +221,8 @@ class _Walk:
             half = state.now + asked / 2
             cut = _Path(_cancel(slept, half), events.SLEEP_END, half, "w0", {"seconds": asked, "slept": asked / 2, "late": -asked / 2, "ending": "cancelled"})
             yield _cancelled(cut)
-            wakes = [0.0] if fetches > 2 else [0.0, 0.75] if state.remainders else [0.0, 0.75, -asked / 2]
+            # odd wakes in the first two pauses only: they multiply the times at which all that follows can happen
+            wakes = [0.0] if fetches > 2 or state.remainders else [0.0, 0.75, -asked / 2]
             for late in wakes:
                 at = until + late
                 woke = _Path(slept, events.SLEEP_END, at, "w0", {"seconds": asked, "slept": asked + late, "late": late, "ending": "woke"})
@@ -236,7 +244,8 @@ class _Walk:
             view = {"job_id": "job-1", "status": job.status, "raw_status": job.word, "result": job.body.get("result"), "error": _error(job.body), "raw": dict(job.body)}
         if action.act in ("returned", "any"):
             return _Path(path, events.WAIT_RETURN, state.now, "w0", {"view": view})
-        data: dict[str, Json] = {"category": action.act, "type": action.act, "message": "", "builtin_timeout": action.act == "timeout", "cause": None}
+        category = "other" if action.act == "error" else action.act
+        data: dict[str, Json] = {"category": category, "type": action.act, "message": "", "builtin_timeout": action.act == "timeout", "cause": None}
         if action.act == "timeout":
             data["carries"] = {"view": view, "elapsed": state.now, "polls": state.polls, "raw_status": job.word if job is not None else None}
             data["cause"] = "Error" if says is not None and says.failed_fetch else None
@@ -260,6 +269,8 @@ def _cancelled(path: _Path) -> _Path:
 
 def _rounded(state: State) -> State:
     """The state, with times rounded to a microsecond and what can't matter any more left out, so that equal states are equal."""
-    says = dataclasses.replace(state.says, body=None, arrived=0.0) if state.says is not None else None
+    says = dataclasses.replace(state.says, body=None, arrived=0.0, paced=False, hint=None) if state.says is not None else None
+    if state.phase in ("pausing", "fetching"):
+        says = says if state.polls == 1 else None  # what it said has become a time by now
     due = None if state.due is None else (round(state.due[0], 6), round(state.due[1], 6))
     return dataclasses.replace(state, now=round(state.now, 6), fetch_began=round(state.fetch_began, 6), due=due, says=says)

@@ -50,7 +50,7 @@ def obeyed(says: Says, claims: frozenset[str]) -> bool:
 
 
 def due(
-    call: WaitCall, dialect: WaiterDialect, claims: frozenset[str], delay: float, begin: float, says: Says | None
+    call: WaitCall, dialect: WaiterDialect, claims: frozenset[str], *, delay: float, begin: float, says: Says | None
 ) -> tuple[float, float] | None:
     """Earliest and latest second at which a poll is due after a pause that began at ``begin``, before the clip to the deadline.
 
@@ -77,7 +77,7 @@ def due(
 
 
 def past_deadline(says: Says | None, begin: float, deadline: float | None, tolerance: float) -> bool | None:
-    """Does a hint on 429 or 503 lie strictly past the deadline? ``None``: it may."""
+    """Whether a hint on 429 or 503 lies strictly past the deadline. ``None``: it may."""
     if says is None or deadline is None or says.hint is None or says.http not in PACED_STATUSES:
         return False
     hint: Hint = says.hint

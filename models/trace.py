@@ -104,7 +104,8 @@ class Pause:
 class WaitTrace:
     """All that was seen of one wait. ``run`` is the prefix of its ops (``sync``, ``base``, empty); ``name`` is ``w0`` or ``w1``.
 
-    ``fetches`` are its polls, ``side`` its other requests, ``items`` polls and sleeps in order. ``stop`` is the end of the run by the bench.
+    ``fetches`` are its polls, ``side`` its other requests, ``items`` polls and sleeps in order. ``stop`` is the end of the run by the
+    bench. ``sane``: the arguments are acceptable by SPEC 2.
     """
 
     run: str
@@ -123,6 +124,8 @@ class WaitTrace:
     outcome: Event | None = None
     stop: Event | None = None
     last: Event | None = None
+    sane: bool = True
+    _pauses: list[Pause] | None = None
 
     @property
     def began(self) -> float:
@@ -145,11 +148,6 @@ class WaitTrace:
         if self.dialect.limit != "time" or not math.isfinite(self.call.timeout):
             return None
         return self.began + self.call.timeout
-
-    @property
-    def sane(self) -> bool:
-        """The arguments are acceptable by SPEC 2."""
-        return not bad_parameters(self.call)
 
     @property
     def category(self) -> str:
@@ -194,6 +192,11 @@ class WaitTrace:
 
     def pauses(self) -> list[Pause]:
         """The pauses that ended in a poll, in order; the caller's cancel ends the list."""
+        if self._pauses is None:
+            self._pauses = self._find_pauses()
+        return self._pauses
+
+    def _find_pauses(self) -> list[Pause]:
         found: list[Pause] = []
         polls = self.polls()
         shift = 1 if self.dialect.first == "sleep" else 0
@@ -344,8 +347,9 @@ class _Reader:
     def _start(self, event: Event) -> None:
         run, name = split(event.op)
         data = cast("dict[str, Any]", revive(dict(mapping(event.data.get("call")))))
+        call = WaitCall(**data)
         self.waits[run, name] = WaitTrace(
-            run=run, name=name, start=event, call=WaitCall(**data), dialect=self.dialect, claims=self.claims, last=event
+            run=run, name=name, start=event, call=call, dialect=self.dialect, claims=self.claims, last=event, sane=not bad_parameters(call)
         )
 
     def _place(self, wait: WaitTrace, fetch: Fetch) -> None:

@@ -16,7 +16,7 @@ from ..harness.protocols import WaitCall
 from .answers import SURFACING, Says
 from .schedule import Delays, due, past_deadline
 
-Act = Literal["fetch", "sleep", "returned", "failure", "timeout", "transport", "cancelled", "any"]
+Act = Literal["fetch", "sleep", "returned", "failure", "timeout", "transport", "cancelled", "error", "any"]
 
 MOST_REMAINDERS = 1_000
 
@@ -25,7 +25,7 @@ MOST_REMAINDERS = 1_000
 class Action:
     """One thing that may happen next, between ``low`` and ``high`` (virtual seconds; for a sleep: where its target may lie).
 
-    ``any`` stands for every return and every raise: the rules do not say which.
+    ``error`` stands for every raise, ``any`` for every return and every raise: the rules do not say which.
     """
 
     act: Act
@@ -85,7 +85,7 @@ class WaiterModel:
         """The wait has been called."""
         first = self.dialect.first == "sleep"
         begin = self.began
-        return State(now=begin, due=due(self.call, self.dialect, self.claims, self.delays[0], begin, None) if first else (begin, begin))
+        return State(now=begin, due=due(self.call, self.dialect, self.claims, delay=self.delays[0], begin=begin, says=None) if first else (begin, begin))
 
     def fetching(self, state: State, at: float) -> State:
         """A request has left."""
@@ -106,7 +106,7 @@ class WaiterModel:
             now=at,
             polls=polls,
             says=says,
-            due=due(self.call, self.dialect, self.claims, self.delays[index], at, says),
+            due=due(self.call, self.dialect, self.claims, delay=self.delays[index], begin=at, says=says),
             hopeless=past_deadline(says, at, self.deadline if math.isfinite(self.deadline) else None, self.tolerance),
             remainders=0,
         )
@@ -169,7 +169,7 @@ class WaiterModel:
         if says.kind == "transient" and self.dialect.transient != "retry":
             return ("transport",)
         if says.kind == "unknown" and self.dialect.unknown_status != "continue":
-            return ("any",)
+            return ("error",) if self.dialect.unknown_status == "raise" else ("any",)
         return None
 
     def _retries_beneath(self, state: State) -> bool:
@@ -190,9 +190,9 @@ class WaiterModel:
             actions.append(Action(act="transport", low=now, high=now))
         if self.dialect.limit == "attempts" and self.call.attempts is not None and state.polls >= self.call.attempts:
             return (*actions, Action(act="timeout", low=now, high=math.inf), Action(act="sleep", low=now, high=math.inf))
-        if state.phase != "start" and now >= deadline - near:
+        if state.phase == "answered" and now >= deadline - near:
             actions.append(Action(act="timeout", low=now, high=now))
-            if state.phase == "answered" and now > deadline - 1e-6:
+            if now > deadline - 1e-6:
                 return tuple(actions)  # the answer came at the deadline or later: there is no further fetch
         low, high = state.due if state.due is not None else (now, math.inf)
         if self.dialect.clips:
@@ -202,7 +202,7 @@ class WaiterModel:
         final = low >= deadline - near
         if state.hopeless is not False and self.dialect.clips:
             actions.append(Action(act="timeout", low=deadline - near, high=max(deadline, now)))
-        if (final and not self.dialect.final_poll) or (not self.dialect.clips and now >= deadline - near):
+        if final and not self.dialect.final_poll:
             actions.append(Action(act="timeout", low=deadline - near, high=max(high, now)))
         if state.hopeless is not True and not (final and not self.dialect.final_poll and self.dialect.clips):
             actions.append(Action(act="fetch", low=low, high=max(high, now)))

@@ -5,7 +5,9 @@ It is loaded wherever waitproof is installed, so it imports nothing heavy until 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +15,9 @@ import pytest
 if TYPE_CHECKING:
     from ..harness.campaign import SearchResult
     from ..harness.suite import AnySuite, Subject
+
+
+_ROOT = Path(__file__).parents[1]
 
 
 class SubjectUnusableError(pytest.UsageError):
@@ -98,6 +103,18 @@ def _searched(config: pytest.Config, suite: AnySuite, subject: Subject, spec: st
 
 
 _RESULTS: pytest.StashKey[dict[tuple[str, str], Any]] = pytest.StashKey()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """In our own tree the tests' parent ``properties`` is the package that is loaded already; pytest would load it a second time."""
+    if config.rootpath == _ROOT:
+        sys.modules.setdefault("properties", sys.modules["waitproof.properties"])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Our rooms are plain folders to pytest. As packages it would import their ``__init__.py`` again, under names of its own."""
+    return pytest.Dir.from_parent(parent, path=path) if path.is_relative_to(_ROOT) else None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""The matrix of subjects and invariants: one cell is the worst verdict over the suites, and leads to its evidence."""
+"""The matrix of subjects and invariants: one cell is the verdict that decides over the suites, and leads to its evidence."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..harness.results import InvariantInfo, Row
 from .evidence import Column, Evidence
+from ..harness.results.merge import deciding
 from .verdict import sign, worst
 
 
@@ -76,7 +77,7 @@ def build_matrix(evidence: Evidence) -> Matrix:
 def _cell(rows: list[Row], anchor: str, failure: str | None) -> Cell | None:
     if not rows:
         return None
-    verdict = worst(row.verdict for row in rows)
+    verdict = deciding(row.verdict for row in rows)
     return Cell(
         verdict=verdict,
         rows=tuple(rows),

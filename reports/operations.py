@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .text import number, one_line, seconds
+from .text import number, one_line
 
 LANES = ("caller", "client", "worker", "server", "clock", "fault", "bench")
 """The order of the lanes in a picture; others come behind these."""
@@ -122,18 +122,19 @@ def deadlines(moments: Sequence[Moment]) -> list[tuple[float, str]]:
     return found
 
 
-def short(bar: Bar) -> str:
-    """A label that may be shortened further: the operation, and how it ended."""
+def labels(bar: Bar) -> tuple[str, ...]:
+    """What may be written on a bar, from the fullest to the shortest: the operation, and how it ended."""
     name = bar.first.op.rpartition("/")[2].rpartition(".")[2] or bar.first.kind
     data = bar.last.data if bar.last else {}
     if bar.first.kind == "sleep.start":
-        return f"sleep {_seconds(bar.first.data.get('seconds'))}"
+        asked = _seconds(bar.first.data.get("seconds"))
+        return f"sleep {asked}", asked
     if bar.first.kind == "wait.start":
         outcome = data.get("category") or (_of(data.get("view"), "status") if bar.last else "never ended")
-        return f"wait {name}: {outcome or 'returned'}"
+        return f"wait {name}: {outcome or 'returned'}", name
     if bar.first.kind == "fetch.start":
-        return f"{name} {data.get('status') or data.get('error') or data.get('ending') or '?'}"
-    return one_line(str(data.get("kind") or name), 60)
+        return f"{name} {data.get('status') or data.get('error') or data.get('ending') or '?'}", name
+    return f"{name} {data['kind']}" if data.get("kind") else name, name
 
 
 def _of(value: object, key: str) -> object:
@@ -143,7 +144,12 @@ def _of(value: object, key: str) -> object:
 def _seconds(value: object) -> str:
     if isinstance(value, dict) and "$float" in value:
         return f"{value['$float']} s"
-    return seconds(float(value)) if isinstance(value, int | float) else "?"
+    return _exact(float(value)) if isinstance(value, int | float) else "?"
+
+
+def _exact(value: float) -> str:
+    """Seconds without rounding: a violation may hang on a microsecond."""
+    return f"{number(value)} s"
 
 
 def words(moment: Moment, limit: int = 200) -> str:
@@ -196,8 +202,8 @@ def _view(data: Mapping[str, Any]) -> str:
 
 def _slept(data: Mapping[str, Any]) -> str:
     late = data.get("late") or 0.0
-    aside = f", {seconds(late)} late" if late > 0 else f", {seconds(-late)} early" if late < 0 else ""
-    return f"{data.get('ending', 'woke')} after {seconds(data['slept'])}{aside}"
+    aside = f", {_exact(late)} late" if late > 0 else f", {_exact(-late)} early" if late < 0 else ""
+    return f"{data.get('ending', 'woke')} after {_exact(data['slept'])}{aside}"
 
 
 def _answered(data: Mapping[str, Any]) -> str:

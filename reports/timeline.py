@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .operations import LANES, Bar, Moment, deadlines, pair, short, words
-from .text import clip, number, one_line
+from .operations import LANES, Bar, Moment, deadlines, labels, pair, words
+from .text import number, one_line
 from .timescale import Gap, TimeScale
 
 WIDTH, GUTTER, RIGHT, TOP = 1000, 112, 978, 34
@@ -72,6 +72,16 @@ class Picture:
     gaps: tuple[Gap, ...]
     rings: tuple[Ring, ...]
     left_out: int
+
+    @property
+    def join(self) -> tuple[tuple[float, float], ...]:
+        """The line through the rings; between two of one row it runs below them, so that it strikes no label through."""
+        points: list[tuple[float, float]] = []
+        for ring in self.rings:
+            if points and points[-1][1] == ring.y:
+                points += [(points[-1][0], ring.y + 12), (ring.x, ring.y + 12)]
+            points.append((ring.x, ring.y))
+        return tuple(points)
 
     @property
     def bottom(self) -> float:
@@ -222,7 +232,7 @@ def _bar(bar: Bar, top: float, scale: TimeScale, *, ringed: bool) -> Shape:
     left, right = _extent(bar, scale)
     story = _title(bar.first) + ("\n" + _title(bar.last) if bar.last else "\nno end was seen: its outcome is not known")
     room = int((right - left - (16 if ringed else 8)) / _LETTER)
-    label = short(bar)
+    fitting = [one_line(text, 60) for text in labels(bar) if len(text) <= room]
     kind = bar.first.kind.rpartition(".")[0]
     style = (
         f"{kind if kind in ('wait', 'fetch', 'sleep', 'server') else 'other'} {'ringed ' if ringed else ''}{bar.ending}"
@@ -233,7 +243,7 @@ def _bar(bar: Bar, top: float, scale: TimeScale, *, ringed: bool) -> Shape:
         y=top,
         width=right - left,
         style=style,
-        label=clip(one_line(label, 60), room) if room >= min(5, len(label)) else "",
+        label=fitting[0] if fitting else "",
         title=story,
     )
 
@@ -248,8 +258,8 @@ def _merge_lines(limits: Sequence[tuple[float, str]], scale: TimeScale) -> tuple
     for at, label in limits:
         by_time.setdefault(at, []).append(label)
     lines = []
-    for at, labels in sorted(by_time.items()):
-        label = labels[0] if len(labels) == 1 else f"{labels[0]} and {len(labels) - 1} more"
+    for at, names in sorted(by_time.items()):
+        label = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
         x = scale(at)
         lines.append(
             Line(x=x, label=f"{one_line(label, 40)} = {number(at)} s", anchor="end" if x > WIDTH / 2 else "start")

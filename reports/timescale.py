@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 _FLOOR = 0.012
 """The least share of the width that two different times lie apart: an event 1 ms after a deadline must be seen beside its line."""
@@ -24,7 +25,7 @@ class TimeScale:
 
     def __init__(self, times: Iterable[float], *, left: float, right: float) -> None:
         self._times = sorted({time for time in times if math.isfinite(time)}) or [0.0]
-        steps = [after - before for before, after in zip(self._times, self._times[1:], strict=False)]
+        steps = [after - before for before, after in pairwise(self._times)]
         limit = _limit(steps)
         squeezed = [_squeeze(step, limit) for step in steps]
         total = sum(squeezed) or 1.0
@@ -58,9 +59,13 @@ class TimeScale:
 
 
 def _limit(steps: list[float]) -> float:
-    """From which length on a step is long idle: twice what four of five steps stay below, and no less than a thirtieth of the whole."""
+    """From which length on a step is long idle: twice what four of five steps stay below, or a quarter of all but the longest tenth.
+
+    The second rule keeps the sleeps of an ordinary backoff to scale among a crowd of instant events.
+    """
     ordered = sorted(steps)
-    return max(2 * ordered[len(ordered) * 4 // 5], sum(ordered) / 30) if ordered else 0.0
+    usual = ordered[: len(ordered) - max(1, len(ordered) // 10)]
+    return max(2 * ordered[len(ordered) * 4 // 5], sum(usual) / 4) if ordered else 0.0
 
 
 def _squeeze(step: float, limit: float) -> float:

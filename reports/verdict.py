@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..harness.results.merge import deciding
 from .evidence import Column, Evidence
 from .text import many, one_line
 
@@ -48,7 +49,7 @@ def worst(verdicts: Iterable[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectVerdict:
-    """What is said of one subject. ``counts``: invariants by their worst verdict over the suites."""
+    """What is said of one subject. ``counts``: invariants by the verdict that decides over the suites."""
 
     label: str
     word: str
@@ -75,13 +76,13 @@ class Overall:
 
 
 def tally(column: Column) -> dict[str, int]:
-    """How many invariants of a subject have which verdict, each by its worst over the suites."""
+    """How many invariants of a subject have which verdict, each by the one that decides over the suites."""
     by_invariant: dict[str, list[str]] = {}
     for row in column.rows:
         by_invariant.setdefault(row.invariant, []).append(row.verdict)
     counts = dict.fromkeys(SIGNS, 0)
     for verdicts in by_invariant.values():
-        counts[worst(verdicts)] += 1
+        counts[deciding(verdicts)] += 1
     return counts
 
 
@@ -109,7 +110,7 @@ def _judge(column: Column, counts: dict[str, int]) -> tuple[str, str]:
     if counts["unknown"]:
         open_points.append(f"{many(counts['unknown'], 'invariant')} could not be decided")
     if counts["vacuous"]:
-        open_points.append(f"{many(counts['vacuous'], 'invariant')} never exercised in a suite that judges them")
+        open_points.append(f"{many(counts['vacuous'], 'invariant')} never exercised in any suite")
     open_points += _unfinished(column)
     if not counts["held"] and not counts["non-strict"]:
         open_points.append("nothing was found to hold")

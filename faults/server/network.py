@@ -15,8 +15,9 @@ import httpx
 
 from ..reply import Reply
 from . import playing
-from .jobs import Exchange, JobServer, Request
+from .jobs import Exchange, JobServer
 from .playing import Pause
+from .routes import Request
 from .transports import SyncPasser
 
 _TRANSLATED: Final = (

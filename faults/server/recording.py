@@ -26,7 +26,8 @@ _KEPT: Final = ("accept", "idempotency-key", "content-type")
 
 
 def decoded(headers: httpx.Headers) -> dict[str, str]:
-    """Headers as text, names in lower case; of two with one name the last counts. (httpx's own reading costs ten times as much.)"""
+    """Headers as text, names in lower case; of two with one name the last counts."""
+    # httpx's own reading guesses the encoding anew for each name, and costs ten times as much
     return {name.decode("latin-1").lower(): value.decode("utf-8", "replace") for name, value in headers.raw}
 
 

@@ -13,9 +13,10 @@ from ...harness.clocks import HORIZON, VirtualTime
 from ...harness.recorder import BudgetExhausted, Recorder
 from ..reply import Reply
 from . import playing
-from .jobs import JobServer, Request
+from .jobs import JobServer
 from .playing import Pause
 from .recording import decoded
+from .routes import Request
 
 T = TypeVar("T")
 

@@ -19,9 +19,10 @@ from ...harness.protocols import JobView
 from ...harness.recorder import Recorder
 from ..kinds import kind_named
 from ..plan import Fault
-from .jobs import JOBS_ROUTE, JobServer
+from .jobs import JobServer
 from .network import SimNetworkBackend
 from .recording import AsyncRecordingTransport, RecordingTransport, Tape, current_fetch
+from .routes import JOBS_ROUTE
 from .transports import AsyncSimTransport, SimTransport, SyncPasser
 
 BASE_URL: Final = "http://waitproof.test"

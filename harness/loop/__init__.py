@@ -29,6 +29,19 @@ def refusal(what: str, instead: str) -> SimulationRefused:
     return SimulationRefused(f"{what}: this can't be simulated (virtual time, one thread, no I/O); {instead}")
 
 
+_SOCKETS = "give the subject a transport of the harness's network, or test it at the sockets level"
+REFUSED_METHODS: Final = {
+    "run_in_executor set_default_executor": "keep the work on the loop, or test this subject at the sockets level",
+    "create_connection create_server create_datagram_endpoint create_unix_connection create_unix_server": _SOCKETS,
+    "connect_accepted_socket start_tls sendfile getaddrinfo getnameinfo": _SOCKETS,
+    "sock_recv sock_recv_into sock_recvfrom sock_recvfrom_into sock_sendall sock_sendto": _SOCKETS,
+    "sock_connect sock_accept sock_sendfile": _SOCKETS,
+    "add_reader remove_reader add_writer remove_writer": _SOCKETS,
+    "subprocess_exec subprocess_shell connect_read_pipe connect_write_pipe": "give the subject a fake of that process",
+    "add_signal_handler remove_signal_handler": "cancel the task instead",
+}
+"""The methods of an asyncio loop that are refused (names in one text), and what to do instead."""
+
 # -- guards ------------------------------------------------------------------------------------------------------------
 
 
@@ -61,7 +74,9 @@ def forbid_real_sleep() -> Iterator[None]:
 
     def sleep(seconds: float | SupportsIndex, /) -> None:
         if _here.refuse is not None:
-            _here.refuse(f"time.sleep({seconds!r}) blocks the loop", "sleep asynchronously, or put the module under patch_time")
+            _here.refuse(
+                f"time.sleep({seconds!r}) blocks the loop", "sleep asynchronously, or put the module under patch_time"
+            )
         real(seconds)
 
     _time.sleep = sleep
@@ -114,14 +129,21 @@ def _suspended(coro: Any) -> Iterator[Any]:
     seen = 0
     while coro is not None and seen < 1_000:
         seen += 1
-        frame = next((found for name in ("cr_frame", "gi_frame", "ag_frame") if (found := getattr(coro, name, None))), None)
+        frame = next(
+            (found for name in ("cr_frame", "gi_frame", "ag_frame") if (found := getattr(coro, name, None))), None
+        )
         if frame is not None and (seen > 1 or _begun(coro)):
             yield frame
-        coro = next((found for name in ("cr_await", "gi_yieldfrom", "ag_await") if (found := getattr(coro, name, None))), None)
+        coro = next(
+            (found for name in ("cr_await", "gi_yieldfrom", "ag_await") if (found := getattr(coro, name, None))), None
+        )
 
 
 def _begun(coro: Any) -> bool:
-    return any(getattr(coro, name, False) for name in ("cr_suspended", "gi_suspended", "ag_running", "cr_running", "gi_running"))
+    return any(
+        getattr(coro, name, False)
+        for name in ("cr_suspended", "gi_suspended", "ag_running", "cr_running", "gi_running")
+    )
 
 
 def _place(frame: Any) -> tuple[str, int, str]:
@@ -148,4 +170,6 @@ def keep_for_ever(*leftovers: object) -> None:
     The last resort against a task that swallows every cancellation. Closing its coroutine is no way out: outside of its loop each
     ``await`` raises at once, and ``while True: try: await … except BaseException: pass`` would spin in ``close()`` for ever.
     """
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(leftovers))  # a module's list would be emptied when the interpreter ends
+    ctypes.pythonapi.Py_IncRef(
+        ctypes.py_object(leftovers)
+    )  # a module's list would be emptied when the interpreter ends

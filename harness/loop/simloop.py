@@ -6,7 +6,7 @@ orderly choice is (when, order of arming), and every tie is a choice point. Ther
 asking for one raises :class:`~waitproof.harness.loop.SimulationRefused`.
 """
 
-# ruff: noqa: SLF001 - an event loop is made of asyncio's single-underscore parts, which its subclasses are meant to know
+# ruff: noqa: SLF001 - a loop is made of asyncio's single-underscore parts, which its subclasses are meant to know
 
 from __future__ import annotations
 
@@ -25,7 +25,15 @@ from .. import events
 from ..clocks import HORIZON, VirtualTime
 from ..jsonable import safe_repr
 from ..recorder import BudgetExhausted, Recorder
-from . import SimulationDeadlock, budget_in, describe_task, keep_for_ever, refusal, running_simulation
+from . import (
+    REFUSED_METHODS,
+    SimulationDeadlock,
+    budget_in,
+    describe_task,
+    keep_for_ever,
+    refusal,
+    running_simulation,
+)
 from .choices import READY, TIMER_TIE, Chooser, Fifo, traced
 
 T = TypeVar("T")
@@ -41,6 +49,17 @@ DRAIN_STEPS: Final = 1_000
 """Steps a round that cancelled tasks are given to end after a run; there are :data:`DRAIN_ROUNDS` rounds."""
 
 DRAIN_ROUNDS: Final = 3
+
+
+class SimTask(asyncio.Task[Any]):
+    """A task whose hash is its number, so that sets of tasks (asyncio's, anyio's, a subject's) have one order in every run."""
+
+    def __init__(self, coro: Any, number: int, **options: Any) -> None:
+        self.number = number  # first: asyncio puts the task into a set while it is made
+        super().__init__(coro, **options)
+
+    def __hash__(self) -> int:
+        return self.number
 
 
 class SimLoop(asyncio.BaseEventLoop):
@@ -63,7 +82,9 @@ class SimLoop(asyncio.BaseEventLoop):
         self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
         self._armed = 0
         self._created = 0
-        self._alive: dict[asyncio.Task[Any], int] = {}  # strong references: a forgotten task must not end when the collector runs
+        self._alive: dict[
+            asyncio.Task[Any], int
+        ] = {}  # strong references: a forgotten task must not end when the collector runs
         self._generators: weakref.WeakValueDictionary[int, AsyncGenerator[Any, Any]] = weakref.WeakValueDictionary()
         self._begun = 0
         self._escaped: BaseException | None = None
@@ -114,7 +135,10 @@ class SimLoop(asyncio.BaseEventLoop):
         handle = ready[index]
         del ready[index]
         self._batch -= 1
+        before = len(ready)
         handle._run()
+        if len(ready) > before + 1:
+            self._order_cancellations(before)
         self._look_after(handle)
         if self._escaped is not None and not self.draining:
             escaped, self._escaped = self._escaped, None
@@ -157,6 +181,18 @@ class SimLoop(asyncio.BaseEventLoop):
                 for entry in tie:  # a chooser that raised loses nothing
                     heapq.heappush(timers, entry)
 
+    def _order_cancellations(self, before: int) -> None:
+        """Put the tasks that one step has cancelled in order of creation: anyio and asyncio walk over sets of scopes and tasks."""
+        ready = self._ready  # type: ignore[attr-defined]
+        found = [
+            (self._alive[task], position, ready[position])
+            for position in range(before, len(ready))
+            if _was_cancelled(ready[position]) and (task := task_of(ready[position])) in self._alive
+        ]
+        positions = [position for _, position, _ in found]
+        for position, (_, _, handle) in zip(positions, sorted(found, key=lambda item: item[:2]), strict=True):
+            ready[position] = handle
+
     def _count_step(self) -> None:
         self.steps += 1
         self._same_instant += 1
@@ -171,7 +207,12 @@ class SimLoop(asyncio.BaseEventLoop):
         """As asyncio's, but unnamed tasks are named by their order of creation in this loop (``task-0`` is the first)."""
         if options.get("name") is None:
             options["name"] = f"task-{self._created}"
-        task: asyncio.Task[Any] = super().create_task(coro, **options)
+        self._check_closed()  # type: ignore[attr-defined]
+        task: asyncio.Task[Any]
+        if self.get_task_factory() is None:
+            task = SimTask(coro, self._created, loop=self, **options)
+        else:
+            task = super().create_task(coro, **options)
         self._alive[task] = self._created
         self._created += 1
         if task.done():  # an eager task that never waited
@@ -179,8 +220,8 @@ class SimLoop(asyncio.BaseEventLoop):
         return task
 
     def _look_after(self, handle: asyncio.Handle) -> None:
-        task = getattr(getattr(handle, "_callback", None), "__self__", None)
-        if isinstance(task, asyncio.Task) and task.done():
+        task = task_of(handle)
+        if task is not None and task.done():
             self._settle(task)
 
     def _settle(self, task: asyncio.Task[Any]) -> None:
@@ -208,7 +249,11 @@ class SimLoop(asyncio.BaseEventLoop):
         own = self.get_exception_handler()
         if own is not None:
             super().call_exception_handler(context)
-        if isinstance(error, BaseException) and "handle" in context and (own is None or not isinstance(error, Exception)):
+        if (
+            isinstance(error, BaseException)
+            and "handle" in context
+            and (own is None or not isinstance(error, Exception))
+        ):
             self.escape(error)
 
     def _asyncgen_firstiter_hook(self, agen: AsyncGenerator[Any, Any]) -> None:
@@ -258,17 +303,15 @@ class SimLoop(asyncio.BaseEventLoop):
             self._recorder.stop(reason, detail)
 
 
-_SOCKETS = "give the subject a transport of the harness's network, or test it at the sockets level"
-_REFUSED: Final = {
-    "run_in_executor set_default_executor": "keep the work on the loop, or test this subject at the sockets level",
-    "create_connection create_server create_datagram_endpoint create_unix_connection create_unix_server": _SOCKETS,
-    "connect_accepted_socket start_tls sendfile getaddrinfo getnameinfo": _SOCKETS,
-    "sock_recv sock_recv_into sock_recvfrom sock_recvfrom_into sock_sendall sock_sendto": _SOCKETS,
-    "sock_connect sock_accept sock_sendfile": _SOCKETS,
-    "add_reader remove_reader add_writer remove_writer": _SOCKETS,
-    "subprocess_exec subprocess_shell connect_read_pipe connect_write_pipe": "give the subject a fake of that process",
-    "add_signal_handler remove_signal_handler": "cancel the task instead",
-}
+def task_of(handle: asyncio.Handle) -> asyncio.Task[Any] | None:
+    """The task whose step this callback is, if it is one."""
+    owner = getattr(getattr(handle, "_callback", None), "__self__", None)
+    return owner if isinstance(owner, asyncio.Task) else None
+
+
+def _was_cancelled(handle: asyncio.Handle) -> bool:
+    args: tuple[Any, ...] = getattr(handle, "_args", None) or ()
+    return bool(args) and isinstance(args[0], asyncio.Future) and args[0].cancelled()
 
 
 def _refuser(name: str, instead: str) -> Callable[..., NoReturn]:
@@ -280,7 +323,7 @@ def _refuser(name: str, instead: str) -> Callable[..., NoReturn]:
     return method
 
 
-for _names, _instead in _REFUSED.items():
+for _names, _instead in REFUSED_METHODS.items():
     for _name in _names.split():
         setattr(SimLoop, _name, _refuser(_name, _instead))
 
@@ -348,10 +391,11 @@ def _drain(loop: SimLoop, recorder: Recorder | None) -> None:
 
 
 def _would_leak(task: asyncio.Task[Any]) -> bool:
-    """anyio's task wrapper, cancelled before its first step, drops the user's coroutine ("never awaited"): it must begin first."""
-    code = getattr(task.get_coro(), "cr_code", None)
-    begun = inspect.getcoroutinestate(task.get_coro()) != inspect.CORO_CREATED if code is not None else True  # type: ignore[arg-type]
-    return not begun and "anyio" in Path(code.co_filename).parts
+    """Whether cancelling would warn: anyio's task wrapper, cancelled before its first step, drops the user's coroutine ("never awaited"): it must begin first."""
+    coro: Any = task.get_coro()
+    if not inspect.iscoroutine(coro) or inspect.getcoroutinestate(coro) != inspect.CORO_CREATED:
+        return False
+    return "anyio" in Path(coro.cr_code.co_filename).parts
 
 
 def _run_for(loop: SimLoop, steps: int) -> None:
@@ -359,7 +403,7 @@ def _run_for(loop: SimLoop, steps: int) -> None:
     for _ in range(steps):  # an exception that flies through the loop ends it; the others must still be run
         try:
             loop.run_forever()
-        except BaseException as error:  # noqa: BLE001 - a task's last words, raised by simulate() when all is closed
+        except BaseException as error:  # noqa: BLE001 - last words, raised by simulate() when all is closed
             loop.late.append(error)
         else:
             return

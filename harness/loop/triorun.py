@@ -44,7 +44,7 @@ class _Order(random.Random):
         try:
             while left:
                 order.append(left.pop(self._choices.choose(READY, len(left))))
-        except BaseException as error:  # noqa: BLE001 - inside trio's own machinery it would break the run beyond repair
+        except BaseException as error:  # noqa: BLE001 - inside trio's machinery it would break the run beyond repair
             self._choices = Choices()
             self._failed(error)
             order += left
@@ -59,7 +59,9 @@ def _ordered_by(choices: Choices, failed: Callable[[BaseException], None]) -> It
     """
     private: Any = _trio_run
     if not (hasattr(private, "_r") and hasattr(private, "_ALLOW_DETERMINISTIC_SCHEDULING")):
-        raise RuntimeError(f"trio {trio.__version__} has no deterministic scheduling where it was expected (trio._core._run)")
+        raise RuntimeError(
+            f"trio {trio.__version__} has no deterministic scheduling where it was expected (trio._core._run)"
+        )
     previous = private._r, private._ALLOW_DETERMINISTIC_SCHEDULING
     private._r, private._ALLOW_DETERMINISTIC_SCHEDULING = _Order(choices, failed), True
     try:
@@ -97,7 +99,9 @@ class _Run(trio.abc.Clock, trio.abc.Instrument):
     def deadline_to_sleep_time(self, deadline: float) -> float:
         """No task can run before ``deadline``: jump there, or say that it will never come. The real wait for I/O is always 0 s."""
         waiting = trio.lowlevel.current_statistics().io_statistics
-        if getattr(waiting, "tasks_waiting_read", 0) + getattr(waiting, "tasks_waiting_write", 0) > 1:  # one is trio's own
+        if (
+            getattr(waiting, "tasks_waiting_read", 0) + getattr(waiting, "tasks_waiting_write", 0) > 1
+        ):  # one is trio's own
             if self.reason is None:
                 error = refusal("waiting for a real socket", "give the subject a transport of the harness's network")
                 self._stop("refused", error)
@@ -149,7 +153,9 @@ class _Run(trio.abc.Clock, trio.abc.Instrument):
         self.give_up(error)
 
     def give_up(self, error: BaseException) -> None:
-        """Cancel the whole run, which then ends in ``error``."""
+        """Cancel the whole run, which then ends in ``error`` (the first one wins)."""
+        if self.reason is not None:
+            return
         self.reason = error
         self._steps_left = DRAIN_STEPS
         self.scope.cancel()
@@ -187,7 +193,9 @@ def simulate_trio(
         if run.reason is None:
             raise
         if recorder is not None:
-            recorder.note(events.BENCH_NOTE, events.BENCH, what="task-never-ends", task=", ".join(sorted(run.living.values())))
+            recorder.note(
+                events.BENCH_NOTE, events.BENCH, what="task-never-ends", task=", ".join(sorted(run.living.values()))
+            )
         raise run.reason from None
     except BaseException as error:
         budget = run.reason or budget_in(error)

@@ -7,10 +7,16 @@ from collections.abc import Iterable
 from .reader import Results
 from .records import Row, SubjectInfo
 
-_WORST_FIRST = ("violated", "non-strict", "held", "unknown", "vacuous", "not claimed")
+DECIDING = ("violated", "non-strict", "held", "unknown", "vacuous", "not claimed")
 """A violation anywhere counts; else being held somewhere counts, for a suite that never reached the situation says nothing about it."""
 
 EXIT_OK, EXIT_VIOLATED, EXIT_ERROR, EXIT_UNDECIDED, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def deciding(verdicts: Iterable[str]) -> str:
+    """The verdict that decides among those of several suites; a word that is no verdict counts as unknown, so does none at all."""
+    known = [verdict if verdict in DECIDING else "unknown" for verdict in verdicts]
+    return min(known, key=DECIDING.index, default="unknown")
 
 
 def merged(rows: Iterable[Row]) -> dict[tuple[str, str], Row]:
@@ -18,7 +24,7 @@ def merged(rows: Iterable[Row]) -> dict[tuple[str, str], Row]:
     chosen: dict[tuple[str, str], Row] = {}
     for row in rows:
         key = (row.subject, row.invariant)
-        if key not in chosen or _WORST_FIRST.index(row.verdict) < _WORST_FIRST.index(chosen[key].verdict):
+        if key not in chosen or DECIDING.index(row.verdict) < DECIDING.index(chosen[key].verdict):
             chosen[key] = row
     return chosen
 

@@ -13,7 +13,7 @@ import httpx
 from ..adapter import Adapter
 from ..dialect import Mode, WaiterDialect
 from ..protocols import CreateCall, JobView, WaitCall, WaiterBench, WaiterSubject
-from .client import ApiError, AsyncClient, Client
+from .client import ApiError, AsyncClient, Client, SyncTimeoutError
 from .client.transport import DeadlineTransport
 from .normaliser import Job
 from .waiter import JobFailedError, JobWaitTimeoutError, PollEvent
@@ -154,7 +154,7 @@ def subject(mode: Mode, **changes: Any) -> WaiterSubject:
         dialect=WaiterDialect(parameters=PARAMETERS),
         claims=CLAIMS,
         errors={
-            "timeout": (JobWaitTimeoutError,),
+            "timeout": (JobWaitTimeoutError, SyncTimeoutError),
             "failure": (JobFailedError,),
             "transport": (ApiError, httpx.HTTPError, httpx.InvalidURL),
             "value": (ValueError,),

@@ -1,6 +1,7 @@
 """Timelines: pairs become bars, order is never lost, what is not known stays open, and large histories are cut where it hurts least."""
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -99,7 +100,7 @@ class TestOperations:
         assert told["wait.raise"] == "raises JobWaitTimeoutError (timeout): job job-1 is still processing"
         assert [words(moment) for moment in moments if moment.kind == "sleep.end"][
             1
-        ] == "woke after 1.75 s, 250 ms late"
+        ] == "woke after 1.75 s, 0.25 s late"
 
 
 class TestTimeScale:
@@ -162,7 +163,7 @@ class TestPicture:
                 rows.setdefault(shape.y, []).append((shape.x, shape.x + shape.width))
         for bars in rows.values():
             bars.sort()
-            assert all(before[1] <= after[0] + 0.51 for before, after in zip(bars, bars[1:], strict=False))
+            assert all(before[1] <= after[0] + 0.51 for before, after in pairwise(bars))
 
     def test_two_runs_in_one_history_have_lanes_of_their_own(self, make_history):
         found = timeline.picture(read_history(make_history(run="sync") + make_history(run="asyncio"))[0], ())

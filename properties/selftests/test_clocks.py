@@ -3,7 +3,6 @@
 import math
 
 import pytest
-
 from waitproof.harness import events
 from waitproof.harness.clocks import (
     HORIZON,
@@ -147,7 +146,13 @@ def test_the_asynchronous_clock_records_the_same_as_the_synchronous(run):
 
 
 @pytest.mark.parametrize(
-    "options", [{"origin": math.inf}, {"wall_jumps": ((-1.0, 1.0),)}, {"interrupt_at": math.nan}, {"wall_jumps": ((1.0, math.nan),)}]
+    "options",
+    [
+        {"origin": math.inf},
+        {"wall_jumps": ((-1.0, 1.0),)},
+        {"interrupt_at": math.nan},
+        {"wall_jumps": ((1.0, math.nan),)},
+    ],
 )
 def test_times_that_are_none_are_refused(options):
     with pytest.raises(ValueError, match="not"):

@@ -1,5 +1,8 @@
 """SimLoop runs real asyncio and anyio programs in virtual time, the same way each time, and says what it can't run."""
 
+# ruff: noqa: ASYNC110, ASYNC251, SIM105 - programs under test are naughty on purpose
+
+import _thread
 import asyncio
 import gc
 import random
@@ -12,7 +15,6 @@ import anyio
 import anyio.to_thread
 import httpx
 import pytest
-
 from waitproof.harness import events
 from waitproof.harness.clocks import AsyncClock, SyncClock, VirtualTime
 from waitproof.harness.history import History
@@ -179,6 +181,51 @@ def test_the_same_program_gives_the_same_history_and_another_order_another():
     assert len({digest(seed) for seed in range(5)}) > 1
 
 
+@pytest.mark.parametrize("group", ["anyio", "asyncio", "sets"])
+def test_no_address_decides_an_order(group):
+    """Both anyio and asyncio keep tasks and cancel scopes in sets, whose order is that of addresses; subjects iterate over sets, too."""
+
+    def digest():
+        time, history, recorder = line()
+        clock = AsyncClock(time, recorder)
+
+        async def sleeper(index):
+            with anyio.fail_after(100):
+                await clock.sleep(50 + index)
+
+        async def with_anyio():
+            async with anyio.create_task_group() as tasks:
+                for index in range(12):
+                    tasks.start_soon(sleeper, index)
+                await anyio.sleep(1)
+                tasks.cancel_scope.cancel()
+
+        async def with_asyncio():
+            async with asyncio.timeout(1):
+                async with asyncio.TaskGroup() as tasks:
+                    for index in range(12):
+                        tasks.create_task(sleeper(index))
+
+        async def with_sets():
+            done, _ = await asyncio.wait([asyncio.ensure_future(clock.sleep(index % 3)) for index in range(12)])
+            for task in done:
+                recorder.note("name", "bench", task.get_name())
+
+        try:
+            simulate(
+                {"anyio": with_anyio, "asyncio": with_asyncio, "sets": with_sets}[group], time=time, recorder=recorder
+            )
+        except TimeoutError:
+            pass
+        return history.digest()
+
+    garbage, digests = [], set()
+    for size in range(10):
+        garbage.append([object() for _ in range(size * 7)])  # so that addresses differ
+        digests.add(digest())
+    assert len(digests) == 1
+
+
 def test_equal_deadlines_fire_in_order_of_arming_and_are_a_choice():
     async def main(time):
         loop, fired = asyncio.get_running_loop(), []
@@ -192,7 +239,10 @@ def test_equal_deadlines_fire_in_order_of_arming_and_are_a_choice():
     trace = Choices(picks)
     assert run(main, chooser=trace)[0] == [7, 0, 2, 1, 3, 4, 5, 6]
     assert [options for point, options in picks.asked if point == TIMER_TIE] == [8, 7, 6, 5, 4, 3, 2]
-    assert [(made.point, made.options, made.choice) for made in trace.deviations] == [(TIMER_TIE, 8, 7), (TIMER_TIE, 6, 1)]
+    assert [(made.point, made.options, made.choice) for made in trace.deviations] == [
+        (TIMER_TIE, 8, 7),
+        (TIMER_TIE, 6, 1),
+    ]
 
 
 def test_the_ready_queue_is_a_choice_and_the_trace_holds_the_deviation():
@@ -500,7 +550,7 @@ def test_call_soon_threadsafe_is_refused_from_another_thread():
 
     async def main(time):
         thread = InNoHurry(asyncio.get_running_loop())
-        threading._start_new_thread(thread.run, ())  # the guard refuses Thread.start, so go round it
+        _thread.start_new_thread(thread.run, ())  # the guard refuses Thread.start, so go round it
         while not seen:
             pass
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...faults.concurrent_plan import ConcurrentPlan, StartedWait
 from ...faults.plan import WaitPlan, answer, plan_to_json
-from ...faults.run import header_of, run_many
+from ...faults.run import distinct, header_of, run_many
 from ...faults.strategies import concurrent_plans
 from ...harness.history import History
 from ...harness.protocols import WaitCall, WaiterSubject
@@ -16,11 +16,12 @@ from ._judged import special
 def run(plan: ConcurrentPlan, subject: WaiterSubject) -> History:
     """Run the waits together, then each alone, into one history."""
     history = History(header_of(subject, plan_to_json(plan), "waiter-concurrent"))
-    pairs = [(wait.plan, wait.start) for wait in plan.waits]
+    waits = distinct([wait.plan for wait in plan.waits])
+    pairs = [(wait, started.start) for wait, started in zip(waits, plan.waits, strict=True)]
     if pairs:
         run_many(pairs, subject, prefix="together/", history=history)
-    for number, (wait, _) in enumerate(pairs):
-        run_many([(wait, 0.0)], subject, prefix="alone/", history=history, first=number)
+    for number, pair in enumerate(pairs):
+        run_many([pair], subject, prefix="alone/", history=history, first=number)
     return history
 
 
@@ -45,8 +46,9 @@ SUITES = (
             parts=lambda plan: [wait.plan for wait in plan.waits],
         ),
         run=run,
-        # The wall clock is one for all, so what it does to one wait it does to the others: no jumps here.
-        strategy=lambda subject: concurrent_plans(subject.dialect, most=3, jumps=False),
+        # The wall clock is one for all, so what it does to one wait it does to the others: no jumps here. Synchronous waits go one
+        # after the other, so that a cancellation would fall elsewhere when it is alone.
+        strategy=lambda subject: concurrent_plans(subject.dialect, most=3, jumps=False, cancels=subject.mode != "sync"),
         corners=lambda _: CORNERS,
         share=0.3,
     ),

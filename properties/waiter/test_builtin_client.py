@@ -6,7 +6,6 @@ import json
 import anyio
 import httpx
 import pytest
-
 from waitproof.harness.subjects.client import (
     ApiStatusError,
     AsyncClient,
@@ -158,7 +157,9 @@ def test_job_ids_are_escaped(bench, job_id, escaped):
     assert there.call("parse_jobs.get", job_id).job_id == job_id
     assert there.call("parse_jobs.wait", job_id).job_id == job_id
     there.call("parse_jobs.cancel", job_id)
-    assert there.lines == [f"{m} /v2/parse/jobs/{escaped}{t}" for m, t in (("GET", ""), ("GET", ""), ("POST", "/cancel"))]
+    assert there.lines == [
+        f"{m} /v2/parse/jobs/{escaped}{t}" for m, t in (("GET", ""), ("GET", ""), ("POST", "/cancel"))
+    ]
 
 
 @pytest.mark.parametrize("job_id", ["", None, 5, "\ud800"])
@@ -166,7 +167,7 @@ def test_what_cannot_be_a_job_id_is_refused_before_any_request(bench, job_id):
     """An empty id would address the collection."""
     there = bench({})
     for call in ("get", "wait", "cancel"):
-        with pytest.raises(ValueError, match="job id|surrogate"):
+        with pytest.raises(ValueError, match=r"job id|surrogate"):
             there.call(f"parse_jobs.{call}", job_id)
     assert there.requests == []
 
@@ -188,7 +189,9 @@ def test_a_missing_or_equal_id_is_accepted(bench, envelope):
     assert bench({**envelope, "status": "done"}).call("parse_jobs.get", "7").job_id == "7"
 
 
-@pytest.mark.parametrize("body", [b"", b"null", b"[]", b'"done"', b"5", b"<html>", b'{"a":', b"\xff\xfe\xfa", b"[" * 9999])
+@pytest.mark.parametrize(
+    "body", [b"", b"null", b"[]", b'"done"', b"5", b"<html>", b'{"a":', b"\xff\xfe\xfa", b"[" * 9999]
+)
 def test_a_2xx_body_that_is_no_object_is_raised_at_once(bench, body):
     """InvalidResponseError, from every method, and no retry."""
     there = bench(httpx.Response(200, content=body))
@@ -217,7 +220,22 @@ def test_no_json_object_is_too_deep_or_too_long(bench):
 
 TEXTS = [
     *["{}", "[]", ' {"a" : [1, -2.5, 3e4, "x\\u00e9", true, false, null, {}, []], "b": {"c": [[]]}} ', "5", '"a"'],
-    *["[1,]", '{"a":1,}', "[1 2]", '{"a" 1}', "[", '{"a":', "{a:1}", "", "[1]]", "tru", "[1}", "{]", ",", '{"a":1 "b":2}'],
+    *[
+        "[1,]",
+        '{"a":1,}',
+        "[1 2]",
+        '{"a" 1}',
+        "[",
+        '{"a":',
+        "{a:1}",
+        "",
+        "[1]]",
+        "tru",
+        "[1}",
+        "{]",
+        ",",
+        '{"a":1 "b":2}',
+    ],
     *["01", "[-]", '"', '{"a":1}x', "[\x00]"],
 ]
 

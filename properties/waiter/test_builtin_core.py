@@ -1,5 +1,6 @@
 """The built-in waiter's decision core: every sentence of SPEC section 2 that needs no I/O, as arithmetic."""
 
+import itertools
 import math
 import pickle
 import random
@@ -9,7 +10,6 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from waitproof.harness.subjects.error_table import ErrorClass, classify, classify_status
 from waitproof.harness.subjects.normaliser import Job, JobStatus, normalise_job
 from waitproof.harness.subjects.waiter import (
@@ -191,7 +191,9 @@ def test_only_the_last_fetch_can_be_the_cause():
     assert step.error.job == RUNNING.job
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), status_error(403), status_error(501), httpx.UnsupportedProtocol("")])
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), status_error(403), status_error(501), httpx.UnsupportedProtocol("")]
+)
 def test_permanent_failures_are_raised_at_once(error):
     """Anything the table does not call transient is raised as it is, after one fetch."""
     fetches, sleeps, step = play(WaitPolicy(), [failure(error)])
@@ -383,7 +385,7 @@ def test_no_storm_for_any_clock(resolution, early, seed):
     """Two fetches are 5 ms apart or more, but for the one at the deadline, however coarse or early the clock."""
     policy = WaitPolicy(first_delay=0.01, factor=1.0, cap=0.01, timeout=0.5, jitter=random.Random(seed))
     fetches, *_ = play(policy, [RUNNING], resolution=resolution, wakes=lambda s: s * (1 - early / 2))
-    gaps = [b - a for a, b in zip(fetches, fetches[1:], strict=False)]
+    gaps = [b - a for a, b in itertools.pairwise(fetches)]
     assert all(gap >= 0.005 - 1e-9 for gap in gaps[:-1])
 
 

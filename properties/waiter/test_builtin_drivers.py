@@ -11,7 +11,6 @@ import pytest
 import trio.testing
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from waitproof.harness.subjects.normaliser import normalise_job
 from waitproof.harness.subjects.waiter import (
     Answer,
@@ -260,7 +259,8 @@ def test_native_asyncio_cancellation_is_the_original_one():
     asyncio.run(main())
 
 
-def test_an_outer_cancellation_in_the_tick_of_the_fetch_timeout_wins():
+@pytest.mark.parametrize("first", ["limit", "cancel"])
+def test_an_outer_cancellation_in_the_tick_of_the_fetch_timeout_wins(first):
     """When both come together the wait ends cancelled: the fetch's limit must not swallow the outer one."""
 
     async def main():
@@ -276,7 +276,10 @@ def test_an_outer_cancellation_in_the_tick_of_the_fetch_timeout_wins():
         moment = loop.time() + 0.02
         while loop.time() < moment:  # the limit's timer is due, and the loop has not yet had its turn
             pass
-        loop.call_soon(task.cancel)
+        if first == "cancel":
+            loop.call_soon(task.cancel)
+        else:
+            loop.call_at(loop.time(), task.cancel)  # due in the same turn, behind the limit's timer
         with pytest.raises(asyncio.CancelledError):
             await task
         assert task.cancelled()

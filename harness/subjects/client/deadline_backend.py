@@ -84,10 +84,10 @@ class DeadlineStream(_Limited, httpcore.NetworkStream):
         """Speak TLS from now on. Raises httpcore.ConnectTimeout if nothing is left."""
         try:
             left = self._left(timeout, httpcore.ConnectTimeout)
-        except httpcore.ConnectTimeout:
-            self._inner.close()  # httpcore does not know this stream yet, so nobody else would
+            inner = self._inner.start_tls(ssl_context, server_hostname=server_hostname, timeout=left)
+        except BaseException:
+            self._inner.close()  # httpcore has no connection yet that it could close
             raise
-        inner = self._inner.start_tls(ssl_context, server_hostname=server_hostname, timeout=left)
         return DeadlineStream(inner, monotonic=self._monotonic)
 
     def get_extra_info(self, info: str) -> Any:

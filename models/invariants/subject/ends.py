@@ -14,12 +14,19 @@ ODD = ("unclear", "not_a_job", "wrong_id", "permanent", "not_found")
 """After such an answer an error of a type of its own is no crash: whether it has the right name is for permanent_surfaced."""
 
 
-def _stopped(stop: Event) -> Finding:
+ENDLESS = 1e6
+"""A pause of more seconds than this, asked for by the caller's own arguments, may be more than a bench can play."""
+
+
+def _stopped(stop: Event, waits: list[WaitTrace]) -> Finding:
     reason = str(stop.data.get("reason"))
+    asked = [max(wait.call.cap, wait.call.first_delay, wait.call.poll_interval or 0.0) for wait in waits if wait.stop is stop and wait.sane]
+    if reason == "hang" and any(longest > ENDLESS for longest in asked):
+        return undecided("the caller asked for pauses that the bench can't play to their end", events=(stop.seq,))
     if reason == "budget":
         return undecided(f"the bench ended the run: {stop.data.get('detail', reason)}", events=(stop.seq,))
     return violated(
-        f"the run did not end by itself: {reason}", events=(stop.seq,), expected="a return or an error", observed=str(stop.data.get("detail", reason))
+        f"the run did not end by itself: {reason}", events=(stop.seq,), expected="a return or an error", observed=str(stop.data.get("detail") or reason)
     )
 
 
@@ -41,9 +48,10 @@ def _wait_ends(wait: WaitTrace) -> Finding:
 
 
 def _ends(history: History) -> Finding:
-    stops = [_stopped(stop) for stop in history.of_kind(events.BENCH_STOP)]
+    waits = traces(history)
+    stops = [_stopped(stop, waits) for stop in history.of_kind(events.BENCH_STOP)]
     others = [event.seq for event in history.of_kind(events.WAIT_RETURN, events.WAIT_RAISE)]
-    findings = [_wait_ends(wait) for wait in traces(history)]
+    findings = [_wait_ends(wait) for wait in waits]
     return first_bad([*stops, *findings, held(others)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held, undecided
-from ...schedule import past_deadline
+from ...schedule import PACED_STATUSES, past_deadline
 from ...trace import NOISE, Fetch, WaitTrace
 from ._judging import breach, each_wait, how, seconds
 
@@ -48,9 +48,10 @@ def _final_poll(wait: WaitTrace) -> Finding:
         return held([last.start.seq])
     if last is not None and last.ended >= deadline - near:
         return held()  # it was in flight at the deadline: that was the last look
-    if last is not None and last.says is not None and last.says.hint is not None and last.says.http in (429, 503):
-        if "retry_after" not in wait.claims or past_deadline(last.says, last.ended, deadline, near) is not False:
-            return held()  # the server asked to be left alone past the deadline
+    says = last.says if last is not None else None
+    asked_off = past_deadline(says, last.ended if last is not None else 0.0, deadline, near) is not False
+    if asked_off or (says is not None and says.hint is not None and says.http in PACED_STATUSES and "retry_after" not in wait.claims):
+        return held()  # the server asked to be left alone past the deadline
     return breach(
         wait, "gave up without a last fetch at the deadline", [last, wait.outcome],
         expected=f"a fetch at {seconds(deadline)}", observed="the last fetch " + (f"at {seconds(last.began)}" if last is not None else "never was"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held
@@ -45,7 +46,7 @@ def _each_response(wait: WaitTrace) -> Finding:
     """Exercised once two pauses in a row had different hints, or one had none: then a hint that is kept too long shows."""
     pauses = wait.pauses()
     turns = set()
-    for one, other in zip(pauses, pauses[1:], strict=False):
+    for one, other in pairwise(pauses):
         before, now = _hint(one), _hint(other)
         if before is not None and (now is None or now.low != before.low):
             turns.add(other.index)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held, undecided
 from ...schedule import Delays
@@ -19,7 +21,7 @@ def _slack(wait: WaitTrace, deadline: float) -> float:
         slack += max([longest, *hints, *before])
     if wait.dialect.transient == "client":
         for poll in wait.polls():
-            for one, other in zip(poll, poll[1:], strict=False):  # the client's own pauses between its retries
+            for one, other in pairwise(poll):  # the client's own pauses between its retries
                 slack += max(0.0, other.began - max(one.ended, deadline))
     return slack
 

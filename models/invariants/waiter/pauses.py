@@ -15,8 +15,7 @@ from ._judging import breach, each_wait, seconds
 
 def judge_pause(wait: WaitTrace, pause: Pause, delays: Delays) -> Finding | None:
     """Judge the length of one pause; ``None`` if nothing that the subject claims says how long it should be."""
-    window = due(
-        wait.call, wait.dialect, wait.claims, delays[pause.index], pause.begin, pause.after.says if pause.after is not None else None
+    window = due(wait.call, wait.dialect, wait.claims, delay=delays[pause.index], begin=pause.begin, says=pause.after.says if pause.after is not None else None
     )
     if window is None or len(pause.sleeps) >= MOST_REMAINDERS:
         return None

@@ -41,8 +41,11 @@ def _follows(wait: WaitTrace) -> Finding:
 
 
 def _fits(model: WaiterModel, state: State, act: str, at: float, near: float) -> bool:
+    names = {act}
+    if act not in ("fetch", "sleep"):
+        names |= {"any"} if act == "returned" else {"any", "error"}
     return any(
-        action.act in (act, "any" if act not in ("fetch", "sleep") else act) and action.low - near <= at <= action.high + near
+        action.act in names and action.low - near <= at <= action.high + near
         for action in model.allowed(state)
     )
 

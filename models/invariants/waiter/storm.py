@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held
 from ...trace import NOISE, WaitTrace
@@ -18,7 +20,7 @@ def _no_storm(wait: WaitTrace) -> Finding:
     polls = wait.polls()
     sleeps = iter(wait.sleeps)
     sleep = next(sleeps, None)
-    for before, after in zip(polls, polls[1:], strict=False):
+    for before, after in pairwise(polls):
         woken_early, slept = False, 0
         while sleep is not None and sleep.start.seq < after[0].start.seq:
             woken_early |= sleep.late < 0

@@ -22,7 +22,7 @@ def _monotonic_only(wait: WaitTrace) -> Finding:
     delays = Delays(wait.call)
     for pause in wait.pauses():
         says = pause.after.says if pause.after is not None else None
-        window = due(wait.call, wait.dialect, wait.claims, delays[pause.index], pause.begin, says)
+        window = due(wait.call, wait.dialect, wait.claims, delay=delays[pause.index], begin=pause.begin, says=says)
         if window is None:
             continue
         longest = max(window[1] - pause.begin, delays[pause.index]) + pause.late
