@@ -105,9 +105,10 @@ def _searched(config: pytest.Config, suite: AnySuite, subject: Subject, spec: st
 _RESULTS: pytest.StashKey[dict[tuple[str, str], Any]] = pytest.StashKey()
 
 
-def pytest_configure(config: pytest.Config) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """In our own tree the tests' parent ``properties`` is the package that is loaded already; pytest would load it a second time."""
-    if config.rootpath == _ROOT:
+    if early_config.rootpath == _ROOT:
         sys.modules.setdefault("properties", sys.modules["waitproof.properties"])
 
 
