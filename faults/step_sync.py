@@ -87,7 +87,9 @@ class SyncStepper:
         for worker in list(self._parked):
             self._parked.remove(worker)
             worker.order = self._closed
-            with contextlib.suppress(BudgetExhausted):  # it does not even end when it is told to: its thread is given up
+            with contextlib.suppress(
+                BudgetExhausted
+            ):  # it does not even end when it is told to: its thread is given up
                 self._hand_to(worker)
 
     def _hand_to(self, worker: _Worker) -> None:
@@ -149,7 +151,9 @@ class SyncStepper:
         if self._closed is not None:
             raise self._closed
         if worker is None:
-            error = refusal("letting time pass in a thread of the subject's own", "keep the wait on the thread that called it")
+            error = refusal(
+                "letting time pass in a thread of the subject's own", "keep the wait on the thread that called it"
+            )
             self._world.recorder.stop("refused", str(error))
             raise error
         if not 0 <= seconds <= HORIZON:

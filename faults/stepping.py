@@ -204,7 +204,7 @@ class Session:
         return self._final
 
     def close(self) -> None:
-        """End whatever is still running. Nothing is recorded of an end that the session brings about. A second call does nothing."""
+        """End whatever is still running, without an end that a caller would see being recorded. A second call does nothing."""
         if not self._closed:
             self._closed = True
             try:

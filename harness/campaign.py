@@ -38,7 +38,7 @@ class InvariantViolated(AssertionError):
 
 
 class _Enough(BaseException):
-    """Ends a shrink whose budget of runs is used up. A BaseException, so that Hypothesis does not take it for a failure."""
+    """Ends a pass early: its budget is used up, or it has found what it was for. Hypothesis takes no BaseException for a failure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +70,7 @@ class _Tally:
     violations: int = 0
     undecided: int = 0
     example: Any = None
+    found_after: int = 0
     unknown: str = ""
 
     def add(self, plan: object, finding: Finding) -> None:
@@ -79,7 +80,7 @@ class _Tally:
         if finding.violated:
             self.violations += 1
             if self.example is None:
-                self.example = plan
+                self.example, self.found_after = plan, self.evaluated
         elif finding.answer is None:
             self.undecided += 1
             self.unknown = self.unknown or finding.cause
@@ -127,13 +128,17 @@ def search(
     hooks: Hooks | None = None,
     spec: str = "",
     versions: dict[str, str] | None = None,
+    stop_at_first: bool = False,
 ) -> SearchResult:
     """Search one suite on one subject.
 
-    ``seed`` decides every plan. ``spec``: how the subject is loaded again, for the replay token (default: its name). Whatever the
-    subject does inside ``suite.run`` is in the history; an exception that comes out of here is a fault of the harness.
+    ``seed`` decides every plan. ``spec``: how the subject is loaded again, for the replay token (default: its name).
+    ``stop_at_first``: the first pass ends with the first violation of anything (for seeded bugs, where the counts do not matter).
+    Whatever the subject does inside ``suite.run`` is in the history; an exception that comes out of here is a fault of the harness.
     """
-    return _Search(suite, subject, profile, seed=seed, hooks=hooks or Hooks(), spec=spec or subject.name, versions=versions or {}).run()
+    found = _Search(suite, subject, profile, seed=seed, hooks=hooks or Hooks(), spec=spec or subject.name, versions=versions or {})
+    found.stop_at_first = stop_at_first
+    return found.run()
 
 
 class _Search:
@@ -156,21 +161,25 @@ class _Search:
         self.violated_by_plan: dict[str, frozenset[str]] = {}
         self.checked = self.flaky = 0
         self.notes: list[str] = []
+        self.stop_at_first = False
 
     # -- first pass: look at everything --------------------------------------------------------------------------------
 
     def run(self) -> SearchResult:
         started = time.perf_counter()
         total = max(1, round(self.profile.examples * self.suite.share))
-        for plan in self.suite.corners(self.subject):
-            self._collect(plan, self._execute(plan))
 
         def on_case(plan: Any, history: History | None) -> None:
             self._collect(plan, self._execute(plan) if history is None else history)
             self.hooks.progress(self.suite.name, min(self.reach.examples, total), total)
 
-        if self.invariants:
-            self._explore(on_case, shrink=False, name="collect")
+        try:
+            for plan in self.suite.corners(self.subject):
+                self._collect(plan, self._execute(plan))
+            if self.invariants:
+                self._explore(on_case, shrink=False, name="collect")
+        except _Enough:
+            pass
         failures, rows = self._conclude()
         stats = SuiteStats(
             subject=self.subject.name,
@@ -203,6 +212,8 @@ class _Search:
             if finding.violated:
                 bad.add(item.id)
         self.violated_by_plan[self._key(plan)] = frozenset(bad)
+        if bad and self.stop_at_first:
+            raise _Enough
 
     def _explore(self, on_case: Callable[[Any, History | None], None], *, shrink: bool, name: str) -> None:
         settings = hypothesis_settings(self.profile, share=self.suite.share, shrink=shrink)
@@ -231,7 +242,7 @@ class _Search:
             stored = ""
             failure = None
             if tally is not None and tally.example is not None:
-                failure = self._counterexample(item, tally.example)
+                failure = self._counterexample(item, tally.example, tally.found_after)
                 failures.append(failure)
                 stored = self.hooks.failure(failure)
             row = self._row(item, tally, failure, stored)
@@ -266,7 +277,7 @@ class _Search:
             failure=stored,
         )
 
-    def _counterexample(self, item: Invariant, first: Any) -> Failure:
+    def _counterexample(self, item: Invariant, first: Any, found_after: int) -> Failure:
         plan, runs = self._shrink(item, first)
         history, again = self._execute(plan), self._execute(plan)
         self.checked += 1
@@ -300,6 +311,7 @@ class _Search:
             digest=history.digest(),
             deterministic=same and finding.violated,
             shrink_runs=runs,
+            found_after=found_after,
         )
 
     def _shrink(self, item: Invariant, first: Any) -> tuple[Any, int]:

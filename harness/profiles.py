@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from dataclasses import dataclass
 
 from hypothesis import HealthCheck, Phase, Verbosity, settings
@@ -48,13 +50,17 @@ def register() -> None:
         settings.register_profile(f"waitproof-{profile.name}", hypothesis_settings(profile, shrink=True))
 
 
-def profile_named(name: str, *, examples: int | None = None) -> Profile:
-    """The profile of this name, with another number of examples if given. Raises ``ValueError`` that lists the names."""
+def profile_named(name: str, *, examples: int | None = None, hang_seconds: float | None = None) -> Profile:
+    """The profile of this name, with another number of examples or patience if given. Raises ``ValueError`` that lists the names."""
     if name not in PROFILES:
         raise ValueError(f"there is no profile {name!r}; there are {', '.join(PROFILES)}")
     base = PROFILES[name]
-    if examples is None:
-        return base
-    if examples < 1:
+    if examples is not None and examples < 1:
         raise ValueError(f"examples must be at least 1, not {examples}")
-    return Profile(name=base.name, examples=examples, shrink_runs=base.shrink_runs, hang_seconds=base.hang_seconds)
+    if hang_seconds is not None and not 0 < hang_seconds < math.inf:
+        raise ValueError(f"hang-seconds must be a finite number above 0, not {hang_seconds}")
+    return dataclasses.replace(
+        base,
+        examples=base.examples if examples is None else examples,
+        hang_seconds=base.hang_seconds if hang_seconds is None else hang_seconds,
+    )

@@ -13,7 +13,7 @@ import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
 from ..harness import events
 from ..harness.dialect import WaiterDialect
@@ -67,10 +67,10 @@ ANSWERS: Final = (
 )
 
 CALLS: Final = (
-    WaitCall(timeout=12.0, fetch_timeout=2.0, first_delay=1.0, factor=2.0, cap=3.0),
+    WaitCall(timeout=8.0, fetch_timeout=2.0, first_delay=1.0, factor=2.0, cap=3.0),
     WaitCall(timeout=2.2, fetch_timeout=2.0, raise_on_failure=True, not_found_grace=1.5),
     WaitCall(timeout=6.0, fetch_timeout=2.0, poll_interval=2.0),
-    WaitCall(timeout=4.0, fetch_timeout=2.0, jitter_seed=1),
+    WaitCall(timeout=3.0, fetch_timeout=2.0, jitter_seed=1),
     WaitCall(timeout=0.0, fetch_timeout=2.0),
     WaitCall(timeout=2.0, fetch_timeout=2.0, first_delay=0.25, factor=1.0, cap=0.25),
 )
@@ -82,8 +82,9 @@ class ExplorationError(AssertionError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exploration:
-    """What was walked: distinct ``states`` of the model, ``events`` and ``histories`` that were judged, how often each invariant was
-    ``exercised``, and to what ``depth`` (fetches).
+    """What was walked, to what ``depth`` (fetches).
+
+    ``states``: distinct states of the model. ``events``, ``histories``: what was judged. ``exercised``: how often each invariant was.
     """
 
     states: int
@@ -112,8 +113,15 @@ class _Path:
         return found[::-1]
 
 
-_Queue: TypeAlias = "deque[tuple[State, _Path, int, State | None]]"
-"""What is still to be walked: the state, how it was reached, after how many fetches, and the state when the last job was seen."""
+
+class _Here(NamedTuple):
+    """Where the walk stands: the state, how it was reached, after how many fetches, and the state when a job was last seen."""
+
+    state: State
+    path: _Path
+    fetches: int
+    told: State | None
+
 
 CLAIMS: Final = frozenset(WAITER_CLAIMS) - {"on_poll"}
 """What the model is judged by: everything but the callback, which it has not."""
@@ -177,9 +185,10 @@ class _Walk:
     def histories(self) -> Iterator[_Path]:
         """Every way in which the wait can end, one for each step that ends it."""
         start = _Path(None, events.WAIT_START, 0.0, "w0", {"mode": "sync", "call": self.call.as_json()})
-        queue: _Queue = deque([(self.model.start(), start, 0, None)])
+        queue = deque([_Here(self.model.start(), start, 0, None)])
         while queue:
-            state, path, fetches, told = queue.popleft()
+            here = queue.popleft()
+            state, path, fetches, told = here
             mark = _rounded(state)
             if mark in self.seen:
                 continue
@@ -189,15 +198,14 @@ class _Walk:
                 continue
             for action in self.model.allowed(state):
                 if action.act == "fetch":
-                    yield from self._fetch(state, path, fetches, told, action, queue)
+                    yield from self._fetch(here, action, queue)
                 elif action.act == "sleep":
-                    yield from self._sleep(state, path, fetches, told, action, queue)
+                    yield from self._sleep(here, action, queue)
                 elif not (action.act == "timeout" and action.low > state.now + self.model.tolerance):
                     yield self._end(action, state, path, told)
 
-    def _fetch(
-        self, state: State, path: _Path, fetches: int, told: State | None, action: Action, queue: _Queue
-    ) -> Iterator[_Path]:
+    def _fetch(self, here: _Here, action: Action, queue: deque[_Here]) -> Iterator[_Path]:
+        state, path, fetches, told = here
         if not action.low - self.model.tolerance <= state.now <= action.high + self.model.tolerance:
             return
         op = f"w0.f{fetches}"
@@ -210,11 +218,11 @@ class _Walk:
             end = Event(seq=0, at=at, kind=events.FETCH_END, lane=events.CLIENT, op=op, data=data)
             says = read(end, job_id="job-1", dialect=self.dialect, aborted=False, gave_up=False)
             after = self.model.answered(begun, at, says)
-            queue.append((after, _Path(asked, events.FETCH_END, at, op, data), fetches + 1, after if says.body is not None and not says.failed_fetch else told))
+            seen = after if says.body is not None and not says.failed_fetch else told
+            queue.append(_Here(after, _Path(asked, events.FETCH_END, at, op, data), fetches + 1, seen))
 
-    def _sleep(
-        self, state: State, path: _Path, fetches: int, told: State | None, action: Action, queue: _Queue
-    ) -> Iterator[_Path]:
+    def _sleep(self, here: _Here, action: Action, queue: deque[_Here]) -> Iterator[_Path]:
+        state, path, fetches, told = here
         for until in sorted({round(value, 9) for value in self._targets(state, action)}):
             asked = until - state.now
             slept = _Path(path, events.SLEEP_START, state.now, "w0", {"seconds": asked, "by": "seam"})
@@ -226,7 +234,7 @@ class _Walk:
             for late in wakes:
                 at = until + late
                 woke = _Path(slept, events.SLEEP_END, at, "w0", {"seconds": asked, "slept": asked + late, "late": late, "ending": "woke"})
-                queue.append((self.model.slept(state, at, early=late < 0), woke, fetches, told))
+                queue.append(_Here(self.model.slept(state, at, early=late < 0), woke, fetches, told))
 
     def _targets(self, state: State, action: Action) -> list[float]:
         """Where a sleep may aim: as early and as late as the next thing that may follow it allows."""

@@ -60,7 +60,9 @@ def follow(wait: WaitTrace) -> Standing:
 def _fits(options: tuple[Action, ...], item: Fetch | Sleep, near: float) -> bool:
     """A fetch is judged by when it leaves, a sleep by when it will be over."""
     if isinstance(item, Fetch):
-        return any(action.act == "fetch" and action.low - near <= item.began <= action.high + near for action in options)
+        return any(
+            action.act == "fetch" and action.low - near <= item.began <= action.high + near for action in options
+        )
     if item.asked <= near:
         return True  # a sleep of no time is no pause
     until = item.start.at + item.asked
@@ -84,7 +86,9 @@ def _words(item: Fetch | Sleep, options: tuple[Action, ...]) -> str:
 
 
 def _allowed(options: tuple[Action, ...]) -> str:
-    return " or ".join(f"{action.act} from {action.low:.6g} s to {action.high:.6g} s" for action in options) or "nothing"
+    return (
+        " or ".join(f"{action.act} from {action.low:.6g} s to {action.high:.6g} s" for action in options) or "nothing"
+    )
 
 
 def _instants(model: WaiterModel, state: State) -> dict[Instant, float]:

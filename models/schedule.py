@@ -59,7 +59,8 @@ def due(
     low, high = (begin + delay / 2, begin + delay) if call.jitter_seed is not None else (begin + delay, begin + delay)
     if says is None:
         return low, high
-    if says.kind in ("unclear", "aborted") or (says.kind == "transient" and dialect.transient == "client"):
+    beneath = dialect.transient == "client" and (says.kind == "transient" or says.http >= 400)
+    if says.kind in ("unclear", "aborted") or beneath:
         return None
     if not obeyed(says, claims):
         return None

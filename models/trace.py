@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
+from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
 from ..harness import events
@@ -49,6 +50,11 @@ class Fetch:
     def kind(self) -> str:
         """What the answer says, in a word; ``open`` while there is none."""
         return self.says.kind if self.says is not None else "open"
+
+    @property
+    def retried_beneath(self) -> bool:
+        """A client beneath the waiter may retry it by itself, by a table of its own (409 and every 5xx are often in it)."""
+        return self.kind in ("transient", "unclear") or (self.says is not None and self.says.http >= 400)
 
     @property
     def target(self) -> str:
@@ -174,9 +180,10 @@ class WaitTrace:
         """The last poll, if it is over."""
         return self.fetches[-1] if self.fetches and self.fetches[-1].end is not None else None
 
-    def claims_(self, claim: str) -> bool:
-        """True if the subject claims this."""
-        return claim in self.claims
+    @property
+    def odd_id(self) -> bool:
+        """The job id holds letters that a URL can't, and the subject does not claim to escape them: it may refuse the id."""
+        return "ids_escaped" not in self.claims and quote(str(self.call.job_id), safe="", errors="replace") != self.call.job_id
 
     def polls(self) -> list[list[Fetch]]:
         """The fetches by poll: one each, but for a client that retries beneath, whose retries belong to the poll that caused them."""
@@ -184,7 +191,7 @@ class WaitTrace:
         for fetch in self.fetches:
             if groups and self.dialect.transient == "client":
                 group = groups[-1]
-                if len(group) <= self.dialect.client_retries and group[-1].kind in ("transient", "unclear"):
+                if len(group) <= self.dialect.client_retries and group[-1].retried_beneath:
                     group.append(fetch)
                     continue
             groups.append([fetch])

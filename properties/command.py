@@ -38,6 +38,7 @@ def add_commands(commands: Any, after: After) -> None:
     run = commands.add_parser("run", help="search the suites on one or more subjects")
     run.add_argument("subjects", nargs="*", metavar="SUBJECT", help="a name, a group (builtin, real) or package.module:attribute")
     _add_search_options(run)
+    run.add_argument("--hang-seconds", type=float, metavar="S", help="stop a subject after S real seconds without a finished example")
     run.add_argument("--level", choices=["sim"], default="sim", help="level of reality: simulated")
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
     run.set_defaults(run=lambda arguments: _run(arguments, after))
@@ -87,7 +88,7 @@ def _run(arguments: argparse.Namespace, after: After) -> int:
     try:
         items = wanted(arguments.subjects or ["builtin"])
         suites = chosen(arguments.suite)
-        profile = profile_named(arguments.profile, examples=arguments.examples)
+        profile = profile_named(arguments.profile, examples=arguments.examples, hang_seconds=arguments.hang_seconds)
         out = fresh_out(arguments.out)
     except (UnknownSubjectError, UnknownSuiteError, ValueError, FileExistsError) as error:
         return fail(str(error))

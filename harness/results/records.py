@@ -128,7 +128,8 @@ class Failure:
 
     ``words``: the plan as sentences. ``items``: its non-default items. ``events``: sequence numbers that show the violation, for most
     the violating pair. ``history``: the whole history as JSON Lines. ``digest``: its SHA-256. ``deterministic``: a second run gave the
-    same bytes. ``token``: replays it. ``model``: what the reference model allowed where they part, if it can say.
+    same bytes. ``token``: replays it. ``model``: what the reference model allowed where they part, if it can say. ``found_after``: how
+    many examples had been judged when it was first violated, that one included.
     """
 
     subject: str
@@ -149,6 +150,7 @@ class Failure:
     deterministic: bool
     shrink_runs: int = 0
     model: str = ""
+    found_after: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from ..protocols import CreateCall, JobView, WaitCall, WaiterBench, WaiterSubjec
 from .client import ApiError, AsyncClient, Client, SyncTimeoutError
 from .client.transport import DeadlineTransport
 from .normaliser import Job
-from .waiter import JobFailedError, JobWaitTimeoutError, PollEvent
+from .waiter import FetchTimeoutError, JobFailedError, JobWaitTimeoutError, PollEvent
 
 PARAMETERS = frozenset(item.name for item in dataclasses.fields(WaitCall)) - {"job_id", "resource", "attempts"}
 
@@ -156,7 +156,7 @@ def subject(mode: Mode, **changes: Any) -> WaiterSubject:
         errors={
             "timeout": (JobWaitTimeoutError, SyncTimeoutError),
             "failure": (JobFailedError,),
-            "transport": (ApiError, httpx.HTTPError, httpx.InvalidURL),
+            "transport": (ApiError, FetchTimeoutError, httpx.HTTPError, httpx.InvalidURL),
             "value": (ValueError,),
         },
         twins=twins,

@@ -27,7 +27,7 @@ def all_suites() -> dict[str, AnySuite]:
 
 
 def chosen(names: Sequence[str]) -> list[AnySuite]:
-    """The suites of these names, or all when there is none; a name also stands for all that begin with it and a hyphen.
+    """The suites of these names, or all when there is none; a name that is no suite's stands for all that begin with it and a hyphen.
 
     Raises :class:`UnknownSuiteError`.
     """
@@ -36,7 +36,8 @@ def chosen(names: Sequence[str]) -> list[AnySuite]:
         return list(suites.values())
     picked: dict[str, AnySuite] = {}
     for name in names:
-        fitting = {key: suite for key, suite in suites.items() if key == name or key.startswith(f"{name}-")}
+        fitting = {key: suite for key, suite in suites.items() if key == name}
+        fitting = fitting or {key: suite for key, suite in suites.items() if key.startswith(f"{name}-")}
         if not fitting:
             raise UnknownSuiteError(f"there is no suite {name!r}; there are {', '.join(suites)}")
         picked.update(fitting)

@@ -21,7 +21,7 @@ ENDLESS = 1e6
 def _stopped(stop: Event, waits: list[WaitTrace]) -> Finding:
     reason = str(stop.data.get("reason"))
     asked = [max(wait.call.cap, wait.call.first_delay, wait.call.poll_interval or 0.0) for wait in waits if wait.stop is stop and wait.sane]
-    if reason == "hang" and any(longest > ENDLESS for longest in asked):
+    if reason in ("hang", "deadlock") and any(longest > ENDLESS for longest in asked):
         return undecided("the caller asked for pauses that the bench can't play to their end", events=(stop.seq,))
     if reason == "budget":
         return undecided(f"the bench ended the run: {stop.data.get('detail', reason)}", events=(stop.seq,))
@@ -38,6 +38,8 @@ def _wait_ends(wait: WaitTrace) -> Finding:
     last = wait.final
     unknown = last is not None and last.kind == "unknown" and wait.dialect.unknown_status != "continue"
     transient = last is not None and last.kind == "transient" and wait.dialect.transient != "retry"
+    if not wait.fetches and wait.odd_id:
+        return held([wait.outcome.seq])
     if last is not None and (last.kind in ODD or unknown or transient):
         return held([wait.outcome.seq])
     data = wait.outcome.data

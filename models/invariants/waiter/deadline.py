@@ -9,12 +9,29 @@ from ...trace import NOISE, Fetch, WaitTrace
 from ._judging import breach, each_wait, how, seconds
 
 
+def _beneath(wait: WaitTrace) -> set[int]:
+    """The sleeps that a client beneath takes between its own retries: they are not the waiter's."""
+    found: set[int] = set()
+    if wait.dialect.transient != "client":
+        return found
+    failed = False
+    for item in wait.items:
+        if isinstance(item, Fetch):
+            failed = item.retried_beneath
+        elif failed:
+            found.add(item.start.seq)
+    return found
+
+
 def _no_sleep_past_deadline(wait: WaitTrace) -> Finding:
     deadline, near = wait.deadline, wait.tolerance
     if deadline is None or not wait.dialect.clips:
         return held()
     seen = []
+    beneath = _beneath(wait)
     for sleep in wait.sleeps:
+        if sleep.start.seq in beneath:
+            continue
         target = sleep.start.at + sleep.asked
         if not target <= deadline + near:  # also if it is no number
             return breach(

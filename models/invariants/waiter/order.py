@@ -14,7 +14,7 @@ def _fetch_first(wait: WaitTrace) -> Finding:
     if wait.cancel is not None and wait.cancel.at <= wait.began + near:
         return held()
     if not wait.fetches:
-        if wait.outcome is not None and not wait.cancelled and wait.dialect.first == "fetch":
+        if wait.outcome is not None and not wait.cancelled and wait.dialect.first == "fetch" and not wait.odd_id:
             return breach(
                 wait, "the wait ended without a single fetch", [wait.start, wait.outcome], expected="a fetch at once", observed=how(wait)
             )

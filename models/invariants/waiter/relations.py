@@ -53,6 +53,10 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
     sleeps = bool(one.sleeps) and bool(other.sleeps)
     near = max(one.tolerance, other.tolerance) * max(scale, 1.0) * 2
     mine, theirs = steps_of(one, sleeps=sleeps, targets=targets), steps_of(other, sleeps=sleeps, targets=targets)
+    if one.dialect.transient == "client":  # a client beneath retries with a jitter of its own
+        mine, theirs = _until_failure(mine), _until_failure(theirs)
+        if mine[-1:] and theirs[-1:] and "end" not in (mine[-1].act, theirs[-1].act):
+            mine, theirs = mine[: len(theirs)], theirs[: len(mine)]
     until = min((wait.cancel.at - wait.began for wait in (one, other) if wait.cancel is not None and wait.cancelled), default=math.inf)
     if math.isfinite(until):  # at the instant of a cancel either may come first, and after it nothing is comparable but how it ended
         mine, theirs = _before(mine, until * min(scale, 1.0) - near), _before(theirs, until * min(scale, 1.0) - near)
@@ -70,7 +74,8 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
             return violated(
                 f"{names} part at step {number_}: {what}", events=(left.event.seq, right.event.seq), expected=_words(left, scale), observed=_words(right, 1.0),
             )  # fmt: skip
-    if math.isfinite(until):
+    cut = one.dialect.transient == "client" and not any(step.act == "end" for step in (*mine, *theirs))
+    if math.isfinite(until) or cut:
         return held([step.event.seq for step in (*mine[-1:], *theirs[-1:])])
     if one.outcome is None or other.outcome is None:
         if (one.outcome is None) != (other.outcome is None) and one.stop is None and other.stop is None:
@@ -80,6 +85,15 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
         longer = (mine if len(mine) > len(theirs) else theirs)[min(len(mine), len(theirs))]
         return violated(f"one of {names} did more: {what}", events=(longer.event.seq,), expected="the same steps", observed=_words(longer, 1.0))
     return held([one.outcome.seq, other.outcome.seq])
+
+
+def _until_failure(steps: list[Step]) -> list[Step]:
+    """The decisions up to the first failed fetch, that one included."""
+    for number_, step in enumerate(steps):
+        failed = step.event.data.get("ending") != "answer" or number(step.event.data.get("status"), 0.0) >= 400
+        if step.act == "answer" and failed:
+            return steps[: number_ + 1]
+    return steps
 
 
 def _before(steps: list[Step], until: float) -> list[Step]:
@@ -109,7 +123,19 @@ def _twins(history: History) -> Finding:
 
 
 def _independent(history: History) -> Finding:
-    return first_bad([compare(one, other, what="a wait is changed by another") for one, other in pairs(history, "alone", "together")])
+    return first_bad(
+        [
+            compare(one, other, what="a wait is changed by another")
+            for one, other in pairs(history, "alone", "together")
+            if not (_tells_the_wall(one) or _tells_the_wall(other))  # together it starts at another time of day
+        ]
+    )
+
+
+def _tells_the_wall(wait: WaitTrace) -> bool:
+    """An answer asks for a date without a ``Date`` beside it, which does count from the wall clock (SPEC 2, pacing)."""
+    hints = [fetch.says.hint for fetch in wait.fetches if fetch.says is not None and fetch.says.hint is not None]
+    return any(hint.form == "date" and hint.low < hint.high for hint in hints)
 
 
 def _relation(name: str, judge: Callable[[WaitTrace, WaitTrace, float], Finding]) -> Checker:
@@ -130,10 +156,8 @@ def _origin(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:
 
 
 def _wall(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:
-    for fetch in (*one.fetches, *other.fetches):
-        hint = fetch.says.hint if fetch.says is not None else None
-        if hint is not None and hint.form == "date" and hint.low < hint.high:
-            return held()  # a date without a Date beside it does count from the wall clock (SPEC 2, pacing)
+    if _tells_the_wall(one) or _tells_the_wall(other):
+        return held()
     return compare(one, other, what=f"a jump of the wall clock by {amount:g} s matters")
 
 
