@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Self
 
+from ..harness.entropy import fixed_entropy
 from ..harness.history import History
 from ..harness.loop import SimulationDeadlock, SimulationRefused
 from ..harness.protocols import WaitCall, WaiterSubject
@@ -75,6 +76,7 @@ class Session:
         self._jobs: dict[str, _ServerJob] = {}
         self._served: set[tuple[str, str]] = set()
         self._calls: list[Job] = []
+        self._parts = 0
         self._stopped = self._closed = False
         self._final: History | None = None
         self.history = History(header_of(subject, None, suite))
@@ -223,8 +225,10 @@ class Session:
     def _guarded(self, act: Callable[[], None]) -> None:
         """Run a part of the run; whatever ends it early is recorded as a stop."""
         recorder = self._world.recorder
+        self._parts += 1
         try:
-            act()
+            with fixed_entropy(self._parts):  # for each part anew: whoever acts between two parts draws at random, too
+                act()
         except BudgetExhausted as error:
             recorder.stop("budget", message_of(error))
         except SimulationDeadlock as error:

@@ -253,7 +253,8 @@ class _Search:
     def _row(self, item: Invariant, tally: _Tally | None, failure: Failure | None, stored: str) -> Row:
         tally = tally or _Tally()
         if item.id not in self.tallies:
-            verdict, cause = Verdict.NOT_CLAIMED, f"not claimed: {item.claim}"
+            verdict = Verdict.NOT_CLAIMED
+            cause = item.unclaimed(self.subject.claims, getattr(self.subject, "dialect", None))
         elif failure is not None:
             verdict = Verdict.VIOLATED if item.level is Level.MUST else Verdict.NON_STRICT
             cause = failure.cause

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .history import History
 from .jsonable import safe_repr
@@ -30,7 +30,8 @@ class Invariant:
 
     ``id``: stable, ``family.name``. ``expectation``: one sentence. ``source``: where the rule comes from (SPEC section, public issue).
     ``claim``: it is judged only for subjects whose adapter claims this; ``None`` means that everyone is judged. ``safety``: it applies
-    to everyone and can't be unclaimed (SPEC 5). ``check``: a pure function of a history.
+    to everyone and can't be unclaimed (SPEC 5). ``check``: a pure function of a history. ``possible(dialect)``: whether the situation
+    that it speaks of can come about at all in a dialect; where it can't, the invariant is not claimed rather than vacuous.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Invariant:
     check: Checker
     claim: str | None = None
     safety: bool = False
+    possible: Callable[[Any], bool] = lambda _: True
 
     def __post_init__(self) -> None:
         if not _ID.match(self.id):
@@ -49,9 +51,17 @@ class Invariant:
         if not self.safety and self.claim is None:
             raise ValueError(f"{self.id}: give the claim that makes it apply, or mark it safety=True")
 
-    def applies_to(self, claims: Iterable[str]) -> bool:
-        """True if a subject with these claims is judged by this invariant."""
-        return self.claim is None or self.claim in set(claims)
+    def applies_to(self, claims: Iterable[str], dialect: Any = None) -> bool:
+        """True if a subject with these claims and this dialect (if it has one) is judged by this invariant."""
+        return self.unclaimed(claims, dialect) == ""
+
+    def unclaimed(self, claims: Iterable[str], dialect: Any = None) -> str:
+        """Why a subject with these claims and this dialect is not judged by this invariant; empty if it is."""
+        if self.claim is not None and self.claim not in set(claims):
+            return f"not claimed: {self.claim}"
+        if dialect is not None and not self.possible(dialect):
+            return "its dialect rules the situation out"
+        return ""
 
     def judge(self, history: History) -> Finding:
         """Run the checker. A checker that crashes answers *unknown*, never held; an empty history is never a pass."""

@@ -84,7 +84,7 @@ class Suite(Generic[P, S]):
 
     def applicable(self, subject: S) -> list[Invariant]:
         """The invariants that judge this subject; the others are *not claimed*."""
-        return [item for item in self.invariants if item.applies_to(subject.claims)]
+        return [item for item in self.invariants if item.applies_to(subject.claims, getattr(subject, "dialect", None))]
 
 
 AnySuite = Suite[Any, Any]

@@ -113,6 +113,8 @@ def _read_body(make: Callable[..., Says], text: str, job_id: str, dialect: Waite
     if not isinstance(body, dict):
         return make(kind="not_a_job")
     named, other = body.get("job_id"), body.get("id")
+    if named is None and "job_id" in body:
+        return make(kind="unclear", body=body)  # missing, or present and of no job: SPEC 2 leaves it open
     if isinstance(named, bool | list | dict | float) or (named is None and other is not None and str(other) != job_id):
         return make(kind="unclear", body=body)
     if named is not None and str(named) != job_id:

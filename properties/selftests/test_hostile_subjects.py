@@ -86,8 +86,9 @@ def waitproof(folder, *arguments):
     return done.returncode, done.stdout, done.stderr
 
 
-def run(folder, *subjects, more=()):
-    arguments = ["run", *subjects, "--suite", "waiter", "--profile", "quick", "--examples", "3", "--seed", "1", "--out", "out", *more]
+def run(folder, *subjects, suite="waiter-memory", more=()):
+    """Run one small suite, with few examples."""
+    arguments = ["run", *subjects, "--suite", suite, "--profile", "quick", "--examples", "3", "--seed", "1", "--out", "out", *more]
     status, out, err = waitproof(folder, *arguments)
     return status, out, err, read_results(Path(folder) / "out")
 
@@ -122,7 +123,7 @@ def test_a_subject_that_ends_the_interpreter_is_a_finding(hostile):
 @pytest.mark.slow
 def test_a_subject_that_raises_base_exceptions_or_returns_nonsense_is_a_finding(hostile):
     """Both are judged like any other; neither ends the harness."""
-    status, out, err, results = run(hostile, "hostile:RAISES", "hostile:NONSENSE")
+    status, out, err, results = run(hostile, "hostile:RAISES", "hostile:NONSENSE", suite="waiter")
     assert status == 1
     assert "subject.ends" in broken_by(results, "raises")
     assert broken_by(results, "returns_nonsense")
@@ -153,9 +154,9 @@ def test_a_flood_of_output_is_kept_out(hostile):
 )
 def test_a_named_subject_that_cannot_be_used_is_an_error_and_the_others_run(hostile, name, said):
     """Exit status 2, the reason on standard error, and the results of the good subject beside it."""
-    status, out, err, results = run(hostile, name, "builtin-sync", more=("--examples", "40"))
+    status, out, err, results = run(hostile, name, "hostile:GOOD")
     assert (status, said in err) == (2, True), err
-    assert [row for row in results.rows if row.subject == "builtin-sync"]
+    assert [row for row in results.rows if row.subject == "good"]
 
 
 @pytest.mark.parametrize(

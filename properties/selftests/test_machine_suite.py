@@ -16,6 +16,8 @@ from waitproof.harness.history import History
 from waitproof.harness.jsonable import dumps
 from waitproof.harness.profiles import Profile, hypothesis_settings
 from waitproof.harness.subjects.builtin_waiter import subject as builtin
+from waitproof.models.following import follow
+from waitproof.models.trace import traces
 from waitproof.properties.suites import all_suites
 from waitproof.properties.suites.machine import NAME, machine_of
 
@@ -99,6 +101,7 @@ def test_a_live_run_and_its_replay_are_the_same(mode):
     def on_case(plan, history):
         seen.append((dumps(SUITE.format.to_json(plan)), history.digest()))
         assert run_timeline(plan, builtin(mode), suite=NAME).digest() == history.digest()
+        assert [standing.parted for standing in map(follow, traces(history)) if standing.parted] == []
 
     settings = hypothesis_settings(Profile(name="few", examples=4))
     for _ in range(2):

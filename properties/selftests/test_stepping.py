@@ -3,6 +3,8 @@
 import asyncio
 import itertools
 import math
+import os
+import random
 import threading
 
 import pytest
@@ -153,6 +155,25 @@ def test_the_same_timeline_gives_the_same_bytes(mode):
     assert stop_of(live) == []
     assert {run_timeline(BUSY, builtin(mode)).to_jsonl() for _ in range(3)} == {live.to_jsonl()}
     assert live.header["plan"] == plan_to_json(BUSY)
+
+
+def test_a_subject_that_draws_at_random_gives_the_same_bytes_too():
+    """Whatever is drawn between two steps by somebody else."""
+
+    def wait(bench, call):
+        for _ in range(4):
+            bench.clock.sleep(random.random() + int.from_bytes(os.urandom(1)))
+
+    steps = (StartWait(), *[Pass(seconds=50.0)] * 3)
+    digests = set()
+    for number in range(3):
+        random.seed(number)
+        with Session(toy("sync", wait)) as session:
+            for step in steps:
+                session.apply(step)
+                random.random()
+            digests.add(session.finish().digest())
+    assert digests == {run_timeline(TimelinePlan(steps=steps), toy("sync", wait)).digest()}
 
 
 def test_the_modes_do_the_same_things_at_the_same_times():

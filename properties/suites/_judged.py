@@ -13,7 +13,6 @@ SPECIAL = {
         "waiter.pending_inserted_monotone",
         "waiter.resources_agree",
         "waiter.time_scale_irrelevant",
-        "waiter.wall_jump_harmless",
     ),
     "concurrent": ("waiter.waits_independent",),
     "parameters": ("waiter.bad_parameters_refused", "waiter.good_parameters_accepted", "waiter.overflow_safe"),

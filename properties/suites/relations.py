@@ -34,7 +34,7 @@ SUITES = (
         name="waiter-relations",
         summary="the same wait twice, changed in a way that must not matter",
         kind="waiter",
-        invariants=special("relations"),
+        invariants=special("relations", "waiter.wall_clock_ignored"),
         format=format_of(RelationPlan, words=lambda plan: plan.words(), parts=lambda plan: [plan.plan]),
         run=run,
         strategy=lambda subject: relation_plans(subject.dialect),

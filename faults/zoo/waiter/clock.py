@@ -57,6 +57,7 @@ BUGS = (
         summary="takes its time from the wall clock, which may jump",
         invariant="waiter.wall_clock_ignored",
         source="W61 tox-dev/filelock!136",
+        suite="waiter-relations",
         replaced={"client.client:wait_for_job": wrapping(_by_the_wall_clock)},
     ),
     SeededBug(
@@ -64,7 +65,6 @@ BUGS = (
         summary="sleeps until the wall clock shows the time to wake: when that is set back an hour, it sleeps an hour",
         invariant="waiter.wall_jump_harmless",
         source="W61 dronekit/dronekit-python#592",
-        suite="waiter-relations",
         replaced={"client.aio:async_wait_for_job": wrapping(_by_an_alarm_clock)},
         mode="asyncio",
     ),

@@ -25,7 +25,7 @@ def _a_page_is_a_hiccup(original: Any, error: BaseException) -> Any:
     return ErrorClass.TRANSIENT if isinstance(error, InvalidResponseError) else original(error)
 
 
-def _grace_for_ever(original: Any, self: Any, error: Exception) -> bool:
+def _grace_for_ever(original: Any, self: Any, error: Exception) -> Any:
     return (getattr(error, "status_code", 0) == 404 and self._policy.not_found_grace > 0) or original(self, error)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ..bug import SeededBug, wrapping
@@ -55,8 +56,6 @@ def _a_minute_if_unreadable(original: Any, headers: Any, wall: Any) -> Any:
 
 
 def _unguarded_date(text: str | None) -> float | None:
-    from email.utils import parsedate_to_datetime
-
     return None if text is None else parsedate_to_datetime(text).timestamp()
 
 

@@ -13,7 +13,7 @@ def _sleep_first(original: Any, self: Any, now: float) -> Any:
     return step if self._policy.poll_interval is None else full_sleep(self, self._policy.poll_interval, now)
 
 
-def _cap_before_the_factor(self: Any, delay: float) -> float:
+def _cap_before_the_factor(self: Any, delay: float) -> Any:
     return min(delay, self.cap) * self.factor if self.poll_interval is None else self.poll_interval
 
 
@@ -23,24 +23,23 @@ def _fresh_start_after_an_error(original: Any, self: Any, outcome: Any, *, arriv
     return original(self, outcome, arrival=arrival, now=now)
 
 
-def _growing_interval(self: Any, delay: float) -> float:
+def _growing_interval(self: Any, delay: float) -> Any:
     return min(delay * self.factor, max(self.cap, delay))
 
 
-@property
 def _interval_under_the_cap(self: Any) -> float:
     return float(min(self.first_delay if self.poll_interval is None else self.poll_interval, self.cap))
 
 
-def _jitter_on_top(self: Any, delay: float) -> float:
+def _jitter_on_top(self: Any, delay: float) -> Any:
     return delay if self._policy.jitter is None else delay * (1 + 0.5 * self._policy.jitter.random())
 
 
-def _full_jitter(self: Any, delay: float) -> float:
+def _full_jitter(self: Any, delay: float) -> Any:
     return delay if self._policy.jitter is None else delay * self._policy.jitter.random()
 
 
-def _half_a_minute_at_most(original: Any, self: Any, delay: float) -> float:
+def _half_a_minute_at_most(original: Any, self: Any, delay: float) -> Any:
     return min(original(self, delay), 30.0)
 
 
@@ -94,7 +93,7 @@ BUGS = (
         summary="the cap, which is for the backoff, also cuts the first pause of a fixed interval",
         invariant="waiter.interval_fixed",
         source="own",
-        replaced={"waiter.policy:WaitPolicy.initial_delay": _interval_under_the_cap},
+        replaced={"waiter.policy:WaitPolicy.initial_delay": property(_interval_under_the_cap)},
         mode="trio",
     ),
     SeededBug(

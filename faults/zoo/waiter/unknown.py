@@ -29,8 +29,7 @@ def _raw_is_cleaned(original: Any, envelope: Any, **options: Any) -> Any:
 
 
 def _status_must_be_there(original: Any, envelope: Any, **options: Any) -> Any:
-    envelope["status"]  # noqa: B018 - the mistake is that this raises
-    return original(envelope, **options)
+    return original({**envelope, "status": envelope["status"]}, **options)
 
 
 def _schema_jobs_know_five_words(original: Any, envelope: Any, *, resource: Any, words: Any) -> Any:

@@ -110,10 +110,12 @@ INVARIANTS = (
     Invariant(
         id="waiter.interval_fixed", level=Level.MUST, claim="schedule", check=each_wait(_interval_fixed), source="SPEC 2 step 4; W47, W62",
         expectation="With poll_interval every pause is that interval: no backoff, no cap.",
+        possible=lambda dialect: "poll_interval" in dialect.parameters,
     ),
     Invariant(
         id="waiter.jitter_in_range", level=Level.MUST, claim="jitter", check=each_wait(_jitter_in_range), source="SPEC 2 jitter; W60",
         expectation="With jitter each pause lies between half the delay and the delay, never above the cap.",
+        possible=lambda dialect: "jitter_seed" in dialect.parameters,
     ),
     Invariant(
         id="waiter.early_wake_no_fetch", level=Level.MUST, claim="early_wake", check=each_wait(_early_wake), source="SPEC 2 step 6",

@@ -210,6 +210,7 @@ INVARIANTS = (
     Invariant(
         id="waiter.time_scale_irrelevant", level=Level.MUST, claim="schedule", check=_relation("scale", _scale), source="SPEC 2 step 3; W62",
         expectation="If all parameters and answers take x times as long, every decision comes x times as late and is otherwise the same.",
+        possible=lambda dialect: {"timeout", "first_delay", "cap", "fetch_timeout", "poll_interval"} <= dialect.parameters,
     ),
     Invariant(
         id="waiter.resources_agree", level=Level.MUST, claim="resources", check=_relation("resource", _resource), source="SPEC 3",
@@ -218,5 +219,6 @@ INVARIANTS = (
     Invariant(
         id="waiter.pending_inserted_monotone", level=Level.MUST, claim="schedule", check=_relation("pending", _pending), source="SPEC 2 step 3",
         expectation="More pending answers before the same end never make a wait end earlier, fetch less, or end otherwise than by a timeout.",
+        possible=lambda dialect: dialect.clips and dialect.first == "fetch",
     ),
 )  # fmt: skip
