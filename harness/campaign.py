@@ -33,7 +33,7 @@ P = TypeVar("P")
 S = TypeVar("S", bound=Subject)
 
 
-class InvariantViolated(AssertionError):
+class InvariantViolatedError(AssertionError):
     """Base of the exception classes that a search raises, one an invariant."""
 
 
@@ -136,7 +136,9 @@ def search(
     ``stop_at_first``: the first pass ends with the first violation of anything (for seeded bugs, where the counts do not matter).
     Whatever the subject does inside ``suite.run`` is in the history; an exception that comes out of here is a fault of the harness.
     """
-    found = _Search(suite, subject, profile, seed=seed, hooks=hooks or Hooks(), spec=spec or subject.name, versions=versions or {})
+    found = _Search(
+        suite, subject, profile, seed=seed, hooks=hooks or Hooks(), spec=spec or subject.name, versions=versions or {}
+    )
     found.stop_at_first = stop_at_first
     return found.run()
 
@@ -170,12 +172,12 @@ class _Search:
         total = max(1, round(self.profile.examples * self.suite.share))
 
         def on_case(plan: Any, history: History | None) -> None:
-            self._collect(plan, self._execute(plan) if history is None else history)
+            self._collect(plan, self.execute(plan) if history is None else history)
             self.hooks.progress(self.suite.name, min(self.reach.examples, total), total)
 
         try:
             for plan in self.suite.corners(self.subject):
-                self._collect(plan, self._execute(plan))
+                self._collect(plan, self.execute(plan))
             if self.invariants:
                 self._explore(on_case, shrink=False, name="collect")
         except _Enough:
@@ -198,7 +200,7 @@ class _Search:
         self.hooks.stats(stats)
         return SearchResult(rows=tuple(rows), failures=tuple(failures), stats=stats)
 
-    def _execute(self, plan: Any) -> History:
+    def execute(self, plan: Any) -> History:
         self.hooks.plan(self.suite.name, plan)
         return self.suite.run(plan, self.subject)
 
@@ -211,7 +213,7 @@ class _Search:
             self.tallies[item.id].add(plan, finding)
             if finding.violated:
                 bad.add(item.id)
-        self.violated_by_plan[self._key(plan)] = frozenset(bad)
+        self.violated_by_plan[self.key(plan)] = frozenset(bad)
         if bad and self.stop_at_first:
             raise _Enough
 
@@ -219,7 +221,7 @@ class _Search:
         settings = hypothesis_settings(self.profile, share=self.suite.share, shrink=shrink)
         if self.suite.machine is not None:
             machine = self.suite.machine(self.subject, on_case)
-            run_state_machine_as_test(with_seed(self.seed)(machine), settings=settings)  # type: ignore[no-untyped-call]
+            run_state_machine_as_test(with_seed(self.seed)(machine), settings=settings)
             return
         assert self.suite.strategy is not None
 
@@ -229,7 +231,7 @@ class _Search:
         case.__name__ = case.__qualname__ = f"{self.suite.name}_{name}".replace("-", "_")
         with_seed(self.seed)(settings(given(self.suite.strategy(self.subject))(case)))()
 
-    def _key(self, plan: Any) -> str:
+    def key(self, plan: Any) -> str:
         return dumps(self.suite.format.to_json(plan))
 
     # -- second pass: each violated invariant on its own ---------------------------------------------------------------
@@ -260,9 +262,13 @@ class _Search:
             cause = failure.cause
         elif tally.exercised:
             # Undecided examples beside decided ones are shown by their count; only an invariant that was never decided is unknown.
-            verdict, cause = (Verdict.HELD, "") if tally.evaluated > tally.undecided else (Verdict.UNKNOWN, tally.unknown)
+            verdict, cause = (
+                (Verdict.HELD, "") if tally.evaluated > tally.undecided else (Verdict.UNKNOWN, tally.unknown)
+            )
         else:
-            verdict, cause = (Verdict.UNKNOWN, tally.unknown) if tally.undecided else (Verdict.VACUOUS, "never exercised")
+            verdict, cause = (
+                (Verdict.UNKNOWN, tally.unknown) if tally.undecided else (Verdict.VACUOUS, "never exercised")
+            )
         return Row(
             subject=self.subject.name,
             suite=self.suite.name,
@@ -280,7 +286,7 @@ class _Search:
 
     def _counterexample(self, item: Invariant, first: Any, found_after: int) -> Failure:
         plan, runs = self._shrink(item, first)
-        history, again = self._execute(plan), self._execute(plan)
+        history, again = self.execute(plan), self.execute(plan)
         self.checked += 1
         same = history.digest() == again.digest()
         self.flaky += not same
@@ -319,7 +325,7 @@ class _Search:
         shrinker = _Shrinker(self, item, first)
         try:
             self._explore(shrinker.on_case, shrink=True, name=f"shrink_{item.id.replace('.', '_')}")
-        except (InvariantViolated, _Enough):
+        except (InvariantViolatedError, _Enough):
             pass
         except Flaky as error:
             self.notes.append(f"{item.id}: {type(error).__name__} while shrinking")
@@ -337,18 +343,18 @@ class _Shrinker:
         self.best = first
         self.rank = self._rank(first)
         self.runs = 0
-        self.failed = type(f"Violated_{item.id.replace('.', '_')}", (InvariantViolated,), {})
+        self.failed = type(f"Violated_{item.id.replace('.', '_')}", (InvariantViolatedError,), {})
 
     def _rank(self, plan: Any) -> tuple[int, int, str]:
-        key = self.owner._key(plan)
+        key = self.owner.key(plan)
         return self.owner.suite.format.size(plan), len(key), key
 
     def _violates(self, plan: Any, history: History | None = None) -> bool:
-        key = self.owner._key(plan)
+        key = self.owner.key(plan)
         known = self.owner.violated_by_plan.get(key)
         if known is None or history is not None:
             self.runs += 1
-            bad = judge(self.owner.suite, self.owner.subject, self.owner._execute(plan) if history is None else history)
+            bad = judge(self.owner.suite, self.owner.subject, self.owner.execute(plan) if history is None else history)
             known = frozenset(name for name, finding in bad.items() if finding.violated)
             self.owner.violated_by_plan[key] = known
         if self.item.id not in known:
@@ -378,4 +384,4 @@ class _Shrinker:
                     break
 
 
-__all__ = ["Hooks", "InvariantViolated", "OnCase", "SearchResult", "judge", "search"]
+__all__ = ["Hooks", "InvariantViolatedError", "OnCase", "SearchResult", "judge", "search"]

@@ -20,7 +20,7 @@ def fixed_entropy(seed: int) -> Iterator[None]:
     urandom = os.urandom
     stream = random.Random(f"urandom {seed}")  # noqa: S311 - the point is that it repeats
     random.seed(seed)
-    os.urandom = stream.randbytes  # type: ignore[assignment]
+    os.urandom = stream.randbytes
     try:
         yield
     finally:

@@ -62,7 +62,9 @@ class History(Sequence[Event]):
         """Subject, suite, dialect and plan of the run, as plain data."""
         return self._header
 
-    def append(self, *, at: float, kind: str, lane: str, op: str = "", data: Mapping[str, object] | None = None) -> Event:
+    def append(
+        self, *, at: float, kind: str, lane: str, op: str = "", data: Mapping[str, object] | None = None
+    ) -> Event:
         """Add one event at its end and return it. ``at`` is virtual seconds since the start of the run."""
         event = Event(
             seq=len(self._events),

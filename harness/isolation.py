@@ -6,6 +6,7 @@ named by ``WAITPROOF_EVENTS``); its standard output and error are read by the pa
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -71,7 +72,7 @@ def run_child(
     """
     events_read, events_write = os.pipe()
     out_read, out_write = os.pipe()
-    process = subprocess.Popen(  # noqa: S603 - our own interpreter, arguments as a list
+    process = subprocess.Popen(
         [sys.executable, *argv],
         stdin=subprocess.DEVNULL,
         stdout=out_write,
@@ -99,7 +100,10 @@ def run_child(
                         done.set()
                     on_event(event)
 
-    threads = [threading.Thread(target=listen, daemon=True), threading.Thread(target=output.pump, args=(out_read,), daemon=True)]
+    threads = [
+        threading.Thread(target=listen, daemon=True),
+        threading.Thread(target=output.pump, args=(out_read,), daemon=True),
+    ]
     for thread in threads:
         thread.start()
     ended_by = ""
@@ -124,8 +128,6 @@ def run_child(
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
     """Kill the child's whole group; a group that is gone already is fine."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
     process.wait()

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 _FLOAT_TAG = "$float"
 

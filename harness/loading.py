@@ -92,7 +92,8 @@ def _wanted_by(name: str) -> Iterable[Wanted]:
 def _members(adapter: Adapter, names: Iterable[str], *, named: bool) -> list[Wanted]:
     missing = adapter.package if adapter.package and not version_of(adapter.package) else ""
     return [
-        Wanted(spec=name, named=named, missing=missing, summary=adapter.summary, package=adapter.package) for name in names
+        Wanted(spec=name, named=named, missing=missing, summary=adapter.summary, package=adapter.package)
+        for name in names
     ]
 
 
@@ -137,7 +138,9 @@ def _from_adapter(name: str) -> Sequence[Subject]:
                 raise
             except BaseException as error:
                 raise UnusableSubjectError(f"{name}: {type(error).__name__}: {safe_repr(error)}") from error
-    raise UnknownSubjectError(f"there is no subject {name!r}. Known: {', '.join(n for a in adapters().values() for n in a.provides)}")
+    raise UnknownSubjectError(
+        f"there is no subject {name!r}. Known: {', '.join(n for a in adapters().values() for n in a.provides)}"
+    )
 
 
 def _is_subject(value: object) -> bool:

@@ -20,6 +20,7 @@ CATEGORIES = ("timeout", "failure", "transport", "cancelled", "value", "other")
 """What a wait may raise, in the bench's words. ``transport`` is every failed fetch: no answer, an HTTP error status, a body that is no
 job, the answer for another job."""
 
+
 @dataclass(frozen=True, kw_only=True)
 class WaitCall:
     """The arguments of one wait, in SPEC 2's words. All times are seconds; ``timeout=inf`` waits for ever.
@@ -49,6 +50,7 @@ class WaitCall:
         """Read what :meth:`as_json` wrote; unknown fields raise ``TypeError``."""
         return cls(**cast("dict[str, Any]", dict(data)))
 
+
 @dataclass(frozen=True, kw_only=True)
 class JobView:
     """What a value that the subject handed out says, in the bench's words. ``None``: it does not say.
@@ -68,6 +70,7 @@ class JobView:
         """The view as plain data. A value that is not plain is shown by its repr: views come from other people's objects."""
         return {item.name: plain(getattr(self, item.name)) for item in dataclasses.fields(self)}
 
+
 class Clock(Protocol):
     """The clock that a synchronous subject with a seam is given."""
 
@@ -82,6 +85,7 @@ class Clock(Protocol):
     def wall(self) -> float:
         """Seconds since 1970; may jump."""
 
+
 class AsyncClock(Protocol):
     """The clock that an asynchronous subject with a seam is given."""
 
@@ -95,6 +99,7 @@ class AsyncClock(Protocol):
 
     def wall(self) -> float:
         """Seconds since 1970; may jump."""
+
 
 class WaiterBench(Protocol):
     """What an adapter is given: a server that plays a plan, seen through whatever seam the subject has.
@@ -129,6 +134,7 @@ class WaiterBench(Protocol):
 
     def on_poll(self, view: JobView) -> None:
         """A progress callback, recorded."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class WaiterSubject:
@@ -167,7 +173,9 @@ class WaiterSubject:
             raise ValueError(f"subject {self.name!r}: mode must be sync, asyncio or trio, not {self.mode!r}")
         unknown = sorted(set(self.errors) - set(CATEGORIES))
         if unknown:
-            raise ValueError(f"subject {self.name!r}: no error category {', '.join(unknown)}; there are {', '.join(CATEGORIES)}")
+            raise ValueError(
+                f"subject {self.name!r}: no error category {', '.join(unknown)}; there are {', '.join(CATEGORIES)}"
+            )
 
     def effective(self, call: WaitCall) -> WaitCall:
         """The call as this subject will see it: fields that it does not take have the dialect's defaults."""
@@ -187,6 +195,7 @@ class WaiterSubject:
                 return category
         return "other"
 
+
 @dataclass(frozen=True, kw_only=True)
 class CreateCall:
     """The arguments of one submit or one direct call: which resource, and the operation id that the harness puts into the payload."""
@@ -197,4 +206,3 @@ class CreateCall:
     def as_json(self) -> dict[str, Json]:
         """The call as plain data."""
         return {"resource": self.resource, "operation": self.operation}
-

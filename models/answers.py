@@ -14,7 +14,18 @@ from . import errors
 from .pacing import Hint, has_header, hint_of
 from .words import TERMINAL, UNCLEAR, UNKNOWN, status_of
 
-Kind = Literal["terminal", "running", "unknown", "transient", "permanent", "not_found", "wrong_id", "not_a_job", "aborted", "unclear"]
+Kind = Literal[
+    "terminal",
+    "running",
+    "unknown",
+    "transient",
+    "permanent",
+    "not_found",
+    "wrong_id",
+    "not_a_job",
+    "aborted",
+    "unclear",
+]
 
 JOB_KINDS: Final = frozenset({"terminal", "running", "unknown"})
 SURFACING: Final = frozenset({"permanent", "wrong_id", "not_a_job"})

@@ -20,7 +20,9 @@ _TRANSIENT_TYPES: Final = frozenset(
         "BrokenPipeError",
     }
 )  # fmt: skip
-_PERMANENT_TYPES: Final = frozenset({"UnsupportedProtocol", "LocalProtocolError", "InvalidURL", "TooManyRedirects", "JSONDecodeError"})
+_PERMANENT_TYPES: Final = frozenset(
+    {"UnsupportedProtocol", "LocalProtocolError", "InvalidURL", "TooManyRedirects", "JSONDecodeError"}
+)
 
 
 def of_status(status: int, *, redirects: bool = False) -> str:

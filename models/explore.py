@@ -37,13 +37,20 @@ class Answer:
     lasts: float = 0.0
 
 
-def _job(status: str | None, *, job_id: str = "job-1", headers: Mapping[str, Json] | None = None, **more: Json) -> dict[str, Json]:
+def _job(
+    status: str | None, *, job_id: str = "job-1", headers: Mapping[str, Json] | None = None, **more: Json
+) -> dict[str, Json]:
     body = {"job_id": job_id, **({} if status is None else {"status": status}), **more}
     return {"ending": "answer", "status": 200, "headers": dict(headers or {}), "body": json.dumps(body)}
 
 
 def _http(status: int, **headers: str) -> dict[str, Json]:
-    return {"ending": "answer", "status": status, "headers": {key.replace("_", "-"): value for key, value in headers.items()}, "body": ""}
+    return {
+        "ending": "answer",
+        "status": status,
+        "headers": {key.replace("_", "-"): value for key, value in headers.items()},
+        "body": "",
+    }
 
 
 ANSWERS: Final = (
@@ -113,7 +120,6 @@ class _Path:
         return found[::-1]
 
 
-
 class _Here(NamedTuple):
     """Where the walk stands: the state, how it was reached, after how many fetches, and the state when a job was last seen."""
 
@@ -176,10 +182,17 @@ class _Walk:
 
     def history(self, path: _Path) -> History:
         """The path as a history."""
-        header = {"subject": "reference model", "mode": "sync", "dialect": self.dialect.as_json(), "claims": sorted(CLAIMS)}
+        header = {
+            "subject": "reference model",
+            "mode": "sync",
+            "dialect": self.dialect.as_json(),
+            "claims": sorted(CLAIMS),
+        }
         history = History(header)
         for step in path.steps():
-            history.append(at=step.at, kind=step.kind, lane=_LANES[step.kind.partition(".")[0]], op=step.op, data=step.data)
+            history.append(
+                at=step.at, kind=step.kind, lane=_LANES[step.kind.partition(".")[0]], op=step.op, data=step.data
+            )
         return history
 
     def histories(self) -> Iterator[_Path]:
@@ -194,7 +207,9 @@ class _Walk:
                 continue
             self.seen.add(mark)
             if fetches >= self.depth and state.phase != "fetching":
-                yield _Path(path, events.BENCH_STOP, state.now, "", {"reason": "budget", "detail": f"{fetches} fetches"})
+                yield _Path(
+                    path, events.BENCH_STOP, state.now, "", {"reason": "budget", "detail": f"{fetches} fetches"}
+                )
                 continue
             for action in self.model.allowed(state):
                 if action.act == "fetch":
@@ -209,7 +224,9 @@ class _Walk:
         if not action.low - self.model.tolerance <= state.now <= action.high + self.model.tolerance:
             return
         op = f"w0.f{fetches}"
-        asked = _Path(path, events.FETCH_START, state.now, op, {"method": "GET", "target": "/v2/parse/jobs/job-1", "headers": {}})
+        asked = _Path(
+            path, events.FETCH_START, state.now, op, {"method": "GET", "target": "/v2/parse/jobs/job-1", "headers": {}}
+        )
         begun = self.model.fetching(state, state.now)
         yield _cancelled(_Path(_cancel(asked, state.now), events.FETCH_END, state.now, op, {"ending": "cancelled"}))
         for answer in self.answers:
@@ -227,18 +244,34 @@ class _Walk:
             asked = until - state.now
             slept = _Path(path, events.SLEEP_START, state.now, "w0", {"seconds": asked, "by": "seam"})
             half = state.now + asked / 2
-            cut = _Path(_cancel(slept, half), events.SLEEP_END, half, "w0", {"seconds": asked, "slept": asked / 2, "late": -asked / 2, "ending": "cancelled"})
+            cut = _Path(
+                _cancel(slept, half),
+                events.SLEEP_END,
+                half,
+                "w0",
+                {"seconds": asked, "slept": asked / 2, "late": -asked / 2, "ending": "cancelled"},
+            )
             yield _cancelled(cut)
             # odd wakes in the first two pauses only: they multiply the times at which all that follows can happen
             wakes = [0.0] if fetches > 2 or state.remainders else [0.0, 0.75, -asked / 2]
             for late in wakes:
                 at = until + late
-                woke = _Path(slept, events.SLEEP_END, at, "w0", {"seconds": asked, "slept": asked + late, "late": late, "ending": "woke"})
+                woke = _Path(
+                    slept,
+                    events.SLEEP_END,
+                    at,
+                    "w0",
+                    {"seconds": asked, "slept": asked + late, "late": late, "ending": "woke"},
+                )
                 queue.append(_Here(self.model.slept(state, at, early=late < 0), woke, fetches, told))
 
     def _targets(self, state: State, action: Action) -> list[float]:
         """Where a sleep may aim: as early and as late as the next thing that may follow it allows."""
-        following = [other for other in self.model.allowed(state) if other.act in ("fetch", "timeout") and math.isfinite(other.high)]
+        following = [
+            other
+            for other in self.model.allowed(state)
+            if other.act in ("fetch", "timeout") and math.isfinite(other.high)
+        ]
         ends = [end for other in following for end in (other.low, other.high)]
         if state.hopeless is not False and self.dialect.clips:
             ends = [min(self.model.deadline, action.high)]
@@ -249,13 +282,31 @@ class _Walk:
         job = told.says if told is not None else None
         view: Json = None
         if job is not None and job.body is not None:
-            view = {"job_id": "job-1", "status": job.status, "raw_status": job.word, "result": job.body.get("result"), "error": _error(job.body), "raw": dict(job.body)}
+            view = {
+                "job_id": "job-1",
+                "status": job.status,
+                "raw_status": job.word,
+                "result": job.body.get("result"),
+                "error": _error(job.body),
+                "raw": dict(job.body),
+            }
         if action.act in ("returned", "any"):
             return _Path(path, events.WAIT_RETURN, state.now, "w0", {"view": view})
         category = "other" if action.act == "error" else action.act
-        data: dict[str, Json] = {"category": category, "type": action.act, "message": "", "builtin_timeout": action.act == "timeout", "cause": None}
+        data: dict[str, Json] = {
+            "category": category,
+            "type": action.act,
+            "message": "",
+            "builtin_timeout": action.act == "timeout",
+            "cause": None,
+        }
         if action.act == "timeout":
-            data["carries"] = {"view": view, "elapsed": state.now, "polls": state.polls, "raw_status": job.word if job is not None else None}
+            data["carries"] = {
+                "view": view,
+                "elapsed": state.now,
+                "polls": state.polls,
+                "raw_status": job.word if job is not None else None,
+            }
             data["cause"] = "Error" if says is not None and says.failed_fetch else None
         elif action.act == "failure":
             data["carries"] = {"view": view}
@@ -271,14 +322,26 @@ def _cancel(path: _Path, at: float) -> _Path:
 
 
 def _cancelled(path: _Path) -> _Path:
-    data: dict[str, Json] = {"category": "cancelled", "type": "CancelledError", "message": "", "builtin_timeout": False, "cause": None}
+    data: dict[str, Json] = {
+        "category": "cancelled",
+        "type": "CancelledError",
+        "message": "",
+        "builtin_timeout": False,
+        "cause": None,
+    }
     return _Path(path, events.WAIT_RAISE, path.at, "w0", data)
 
 
 def _rounded(state: State) -> State:
     """The state, with times rounded to a microsecond and what can't matter any more left out, so that equal states are equal."""
-    says = dataclasses.replace(state.says, body=None, arrived=0.0, paced=False, hint=None) if state.says is not None else None
+    says = (
+        dataclasses.replace(state.says, body=None, arrived=0.0, paced=False, hint=None)
+        if state.says is not None
+        else None
+    )
     if state.phase in ("pausing", "fetching"):
         says = says if state.polls == 1 else None  # what it said has become a time by now
     due = None if state.due is None else (round(state.due[0], 6), round(state.due[1], 6))
-    return dataclasses.replace(state, now=round(state.now, 6), fetch_began=round(state.fetch_began, 6), due=due, says=says)
+    return dataclasses.replace(
+        state, now=round(state.now, 6), fetch_began=round(state.fetch_began, 6), due=due, says=says
+    )

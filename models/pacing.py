@@ -65,7 +65,9 @@ def _retry_after(headers: Mapping[str, str]) -> Hint | None:
     if hint is not None:
         return hint
     if "," in text and not text[:1].isalpha():
-        return Hint(low=0.0, high=MOST, form="seconds", ignorable=True)  # several headers, joined by the client: which one counts?
+        return Hint(
+            low=0.0, high=MOST, form="seconds", ignorable=True
+        )  # several headers, joined by the client: which one counts?
     return _date(text, headers.get("date"))
 
 

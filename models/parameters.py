@@ -8,7 +8,17 @@ from ..harness.protocols import WaitCall
 
 LEAST_DELAY = 0.01
 
-_NUMBERS = ("timeout", "poll_interval", "first_delay", "factor", "cap", "fetch_timeout", "not_found_grace", "attempts", "jitter_seed")
+_NUMBERS = (
+    "timeout",
+    "poll_interval",
+    "first_delay",
+    "factor",
+    "cap",
+    "fetch_timeout",
+    "not_found_grace",
+    "attempts",
+    "jitter_seed",
+)
 _OPTIONAL = ("poll_interval", "attempts", "jitter_seed")
 
 

@@ -183,7 +183,10 @@ class WaitTrace:
     @property
     def odd_id(self) -> bool:
         """The job id holds letters that a URL can't, and the subject does not claim to escape them: it may refuse the id."""
-        return "ids_escaped" not in self.claims and quote(str(self.call.job_id), safe="", errors="replace") != self.call.job_id
+        return (
+            "ids_escaped" not in self.claims
+            and quote(str(self.call.job_id), safe="", errors="replace") != self.call.job_id
+        )
 
     def polls(self) -> list[list[Fetch]]:
         """The fetches by poll: one each, but for a client that retries beneath, whose retries belong to the poll that caused them."""
@@ -218,7 +221,9 @@ class WaitTrace:
                 pending = next(sleeps, None)
             if after is None and not shift:
                 continue
-            if (after is not None and after.end is None) or (self.cancel is not None and self.cancel.seq < poll[0].start.seq):
+            if (after is not None and after.end is None) or (
+                self.cancel is not None and self.cancel.seq < poll[0].start.seq
+            ):
                 break
             found.append(
                 Pause(
@@ -277,7 +282,9 @@ def header_of(history: History) -> tuple[WaiterDialect, frozenset[str]]:
     """Dialect and claims, from the header."""
     dialect, claims = history.header.get("dialect"), history.header.get("claims")
     data = cast("Mapping[str, Json]", revive(dialect)) if isinstance(dialect, dict) else {}
-    return WaiterDialect.from_json(data), frozenset(str(claim) for claim in claims) if isinstance(claims, list) else frozenset()
+    return WaiterDialect.from_json(data), frozenset(str(claim) for claim in claims) if isinstance(
+        claims, list
+    ) else frozenset()
 
 
 class _Reader:
@@ -356,7 +363,14 @@ class _Reader:
         data = cast("dict[str, Any]", revive(dict(mapping(event.data.get("call")))))
         call = WaitCall(**data)
         self.waits[run, name] = WaitTrace(
-            run=run, name=name, start=event, call=call, dialect=self.dialect, claims=self.claims, last=event, sane=not bad_parameters(call)
+            run=run,
+            name=name,
+            start=event,
+            call=call,
+            dialect=self.dialect,
+            claims=self.claims,
+            last=event,
+            sane=not bad_parameters(call),
         )
 
     def _place(self, wait: WaitTrace, fetch: Fetch) -> None:

@@ -85,13 +85,23 @@ class WaiterModel:
         """The wait has been called."""
         first = self.dialect.first == "sleep"
         begin = self.began
-        return State(now=begin, due=due(self.call, self.dialect, self.claims, delay=self.delays[0], begin=begin, says=None) if first else (begin, begin))
+        return State(
+            now=begin,
+            due=due(self.call, self.dialect, self.claims, delay=self.delays[0], begin=begin, says=None)
+            if first
+            else (begin, begin),
+        )
 
     def fetching(self, state: State, at: float) -> State:
         """A request has left."""
         again = state.phase == "answered" and self._retries_beneath(state)
         return dataclasses.replace(
-            state, phase="fetching", now=at, fetch_began=at, retries=state.retries + 1 if again else 0, polls=state.polls - (1 if again else 0)
+            state,
+            phase="fetching",
+            now=at,
+            fetch_began=at,
+            retries=state.retries + 1 if again else 0,
+            polls=state.polls - (1 if again else 0),
         )
 
     def answered(self, state: State, at: float, says: Says) -> State:
@@ -189,7 +199,11 @@ class WaiterModel:
         if tolerated and abs(asked_after - self.call.not_found_grace) <= near:
             actions.append(Action(act="transport", low=now, high=now))
         if self.dialect.limit == "attempts" and self.call.attempts is not None and state.polls >= self.call.attempts:
-            return (*actions, Action(act="timeout", low=now, high=math.inf), Action(act="sleep", low=now, high=math.inf))
+            return (
+                *actions,
+                Action(act="timeout", low=now, high=math.inf),
+                Action(act="sleep", low=now, high=math.inf),
+            )
         if state.phase == "answered" and now >= deadline - near:
             actions.append(Action(act="timeout", low=now, high=now))
             if now > deadline - 1e-6:

@@ -26,7 +26,7 @@ _QUIET = 0.2
 """Real seconds between two signs of life about progress: enough for a bar, too few to cost anything."""
 
 
-def subject_info(subject: Subject, *, spec: str = "", named: bool = True) -> SubjectInfo:
+def subject_info(subject: Subject, *, named: bool = True) -> SubjectInfo:
     """What the result files say of a subject."""
     dialect = getattr(subject, "dialect", None)
     package = str(getattr(subject, "package", ""))
@@ -100,7 +100,14 @@ def main(job_text: str) -> int:
 
 
 def _search(
-    suite: AnySuite, subject: Subject, writer: ResultWriter, parent: _Parent, *, profile: Any, job: Mapping[str, Any], spec: str
+    suite: AnySuite,
+    subject: Subject,
+    writer: ResultWriter,
+    parent: _Parent,
+    *,
+    profile: Any,
+    job: Mapping[str, Any],
+    spec: str,
 ) -> None:
     current = writer.subject_dir(subject.name) / "current.json"
 
@@ -122,5 +129,3 @@ def _search(
     parent.tell("begin", suite=suite.name)
     campaign.search(suite, subject, profile, seed=job["seed"], hooks=hooks, spec=spec, versions=versions)
     current.unlink(missing_ok=True)
-
-

@@ -36,9 +36,13 @@ def fail(message: str) -> int:
 def add_commands(commands: Any, after: After) -> None:
     """Add this room's commands to an ``argparse`` sub-parser action. Each sets ``run``, a function of the parsed arguments."""
     run = commands.add_parser("run", help="search the suites on one or more subjects")
-    run.add_argument("subjects", nargs="*", metavar="SUBJECT", help="a name, a group (builtin, real) or package.module:attribute")
+    run.add_argument(
+        "subjects", nargs="*", metavar="SUBJECT", help="a name, a group (builtin, real) or package.module:attribute"
+    )
     _add_search_options(run)
-    run.add_argument("--hang-seconds", type=float, metavar="S", help="stop a subject after S real seconds without a finished example")
+    run.add_argument(
+        "--hang-seconds", type=float, metavar="S", help="stop a subject after S real seconds without a finished example"
+    )
     run.add_argument("--level", choices=["sim"], default="sim", help="level of reality: simulated")
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
     run.set_defaults(run=lambda arguments: _run(arguments, after))
@@ -50,7 +54,7 @@ def add_commands(commands: Any, after: After) -> None:
     again = commands.add_parser("replay", help="run a counterexample again")
     again.add_argument("token", metavar="TOKEN-OR-FILE")
     again.add_argument("--jsonl", action="store_true", help="print the history as JSON Lines and nothing else")
-    again.set_defaults(run=lambda arguments: _replay(arguments))
+    again.set_defaults(run=_replay)
 
     zoo = commands.add_parser("zoo", help="search every seeded bug from nothing; a miss is a failure")
     zoo.add_argument("bugs", nargs="*", metavar="BUG", help="names of seeded bugs (default: all)")
@@ -64,12 +68,22 @@ def add_commands(commands: Any, after: After) -> None:
 
 
 def _add_search_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--suite", action="append", default=[], metavar="NAME", help="only this suite (repeatable; a prefix will do)")
-    parser.add_argument("--profile", choices=list(PROFILES), default="default", help="how much to spend (default: default)")
+    parser.add_argument(
+        "--suite", action="append", default=[], metavar="NAME", help="only this suite (repeatable; a prefix will do)"
+    )
+    parser.add_argument(
+        "--profile", choices=list(PROFILES), default="default", help="how much to spend (default: default)"
+    )
     parser.add_argument("--examples", type=int, metavar="N", help="examples a suite, instead of the profile's")
-    parser.add_argument("--seed", type=int, metavar="N", help="decides every plan (default: a fresh one, which is printed)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="result directory (default: a new one under waitproof-results)")
-    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), metavar="N", help="subjects run at the same time")
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="decides every plan (default: a fresh one, which is printed)"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="result directory (default: a new one under waitproof-results)"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=min(2, os.cpu_count() or 1), metavar="N", help="subjects run at the same time"
+    )
 
 
 def fresh_out(given: Path | None) -> Path:
@@ -80,7 +94,9 @@ def fresh_out(given: Path | None) -> Path:
             number += 1
         return path
     if given.exists() and (not given.is_dir() or any(given.iterdir())):
-        raise FileExistsError(f"--out {given}: there is something already; name a new directory, nothing is overwritten")
+        raise FileExistsError(
+            f"--out {given}: there is something already; name a new directory, nothing is overwritten"
+        )
     return given
 
 
@@ -161,7 +177,13 @@ def _zoo(arguments: argparse.Namespace, after: After) -> int:
         out = fresh_out(arguments.out)
         seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
         status = search_zoo(
-            arguments.bugs, profile=profile, seed=seed, out=out, suites=arguments.suite, jobs=arguments.jobs, quiet=arguments.quiet
+            arguments.bugs,
+            profile=profile,
+            seed=seed,
+            out=out,
+            suites=arguments.suite,
+            jobs=arguments.jobs,
+            quiet=arguments.quiet,
         )
     except (UnknownBugError, UnknownSuiteError, ValueError, FileExistsError) as error:
         return fail(str(error))

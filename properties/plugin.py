@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).parents[1]
 
 
-class SubjectUnusableError(pytest.UsageError):
-    """A subject that was named can't be loaded."""
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options of ``pytest --subject NAME``."""
     group = parser.getgroup("waitproof")
@@ -47,7 +43,7 @@ class InvariantItem(pytest.Item):
         row = next(row for row in result.rows if row.invariant == self.invariant_id)
         if row.verdict == "violated":
             failure = next(item for item in result.failures if item.invariant == self.invariant_id)
-            raise InvariantFailed(
+            raise InvariantFailedError(
                 "\n".join([failure.cause, *(f"  {line}" for line in failure.words), f"replay: {failure.command}"])
             )
         if row.verdict != "held":
@@ -55,7 +51,7 @@ class InvariantItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The counterexample, without the harness's own traceback."""
-        if isinstance(excinfo.value, InvariantFailed):
+        if isinstance(excinfo.value, InvariantFailedError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -64,7 +60,7 @@ class InvariantItem(pytest.Item):
         return self.path, None, self.name
 
 
-class InvariantFailed(AssertionError):
+class InvariantFailedError(AssertionError):
     """An invariant is violated; the message is its counterexample."""
 
 
@@ -81,7 +77,7 @@ class SubjectCollector(pytest.Collector):
             specs = [item.spec for item in wanted(self.config.getoption("--subject")) if not item.missing]
             subjects = [(spec, subject) for spec in specs for subject in load(spec)]
         except (UnknownSubjectError, UnusableSubjectError, UnknownSuiteError) as error:
-            raise SubjectUnusableError(str(error)) from error
+            raise pytest.UsageError(str(error)) from error
         for spec, subject in subjects:
             for suite in suites_for(subject, suites):
                 for invariant in suite.invariants:

@@ -19,7 +19,12 @@ class Reporter:
         self._bar: Progress | None = None
         self._tasks: dict[str, TaskID] = {}
         if self._console.is_terminal and not quiet:
-            columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            columns = (
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+            )
             self._bar = Progress(*columns, console=self._console)
 
     def __enter__(self) -> Reporter:
@@ -27,7 +32,9 @@ class Reporter:
             self._bar.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -42,6 +49,10 @@ class Reporter:
             done, total = int(str(event["done"])), int(str(event["total"]))
             if subject not in self._tasks:
                 self._tasks[subject] = self._bar.add_task(subject, total=total)
-            self._bar.update(self._tasks[subject], completed=done, total=total, description=f"{subject} {event['suite']}")
+            self._bar.update(
+                self._tasks[subject], completed=done, total=total, description=f"{subject} {event['suite']}"
+            )
         elif kind == "suite" and self._bar is None:
-            self.line(f"{subject}: {event['name']}: {event['examples']} examples in {float(str(event['seconds'])):.1f} s")
+            self.line(
+                f"{subject}: {event['name']}: {event['examples']} examples in {float(str(event['seconds'])):.1f} s"
+            )

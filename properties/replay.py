@@ -61,7 +61,9 @@ def replay(text: str, *, jsonl: bool = False) -> int:
         if finding is None:
             print(f"{token.invariant or 'no invariant'}: not judged for this subject")
         elif finding.violated:
-            print(f"VIOLATED {token.invariant}: {finding.cause}\n  expected: {finding.expected}\n  observed: {finding.observed}")
+            print(
+                f"VIOLATED {token.invariant}: {finding.cause}\n  expected: {finding.expected}\n  observed: {finding.observed}"
+            )
         else:
             print(f"{token.invariant}: {'undecided: ' + finding.cause if finding.answer is None else 'holds'}")
     if finding is None or finding.answer is None:

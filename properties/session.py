@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
+import datetime as dt
 import platform
 import threading
 import time
@@ -71,7 +71,7 @@ def run(order: Order) -> int:
         profile=order.profile.name,
         command=order.command,
         packages=versions(),
-        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         subjects=tuple(_listed(item) for item in order.wanted),
         suites=tuple(_suite_info(suite) for suite in order.suites),
         invariants=_invariant_infos(order.suites),
@@ -83,7 +83,7 @@ def run(order: Order) -> int:
             info,
             subjects=tuple(subjects),
             interrupted=interrupted,
-            ended=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            ended=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             wall_seconds=round(time.monotonic() - started, 3),
         )
         writer.run(info)
@@ -180,7 +180,11 @@ def _ended(item: Wanted, seen: _Seen, ending: Ending, order: Order, writer: Resu
     if not seen.infos:
         how = _how(ending, order)
         status = "interrupted" if ending.status == "interrupted" else "unusable"
-        return [dataclasses.replace(_listed(item), status=status, reason=f"{how} before it was loaded: {_last_line(output)}", output=output)]
+        return [
+            dataclasses.replace(
+                _listed(item), status=status, reason=f"{how} before it was loaded: {_last_line(output)}", output=output
+            )
+        ]
     infos = [dataclasses.replace(info, named=item.named) for info in seen.infos]
     if ending.status == "ran" and seen.broken:
         infos[-1] = dataclasses.replace(infos[-1], status="harness error", reason=seen.broken, output=output)
@@ -219,7 +223,9 @@ def _as_finding(info: SubjectInfo, reason: str, order: Order, writer: ResultWrit
         doing = {}
     if suite is not None and doing.get("plan") is not None:
         plan = suite.format.from_json(doing["plan"])
-        token = encode(Token(suite=suite.name, subject=str(doing["spec"]), invariant=ENDS, plan=doing["plan"], versions=versions()))
+        token = encode(
+            Token(suite=suite.name, subject=str(doing["spec"]), invariant=ENDS, plan=doing["plan"], versions=versions())
+        )
         stored = writer.failure(
             Failure(
                 subject=info.name,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..harness.results import InvariantInfo, Row
-from .evidence import Column, Evidence
 from ..harness.results.merge import deciding
+from .evidence import Column, Evidence
 from .verdict import sign, worst
 
 

@@ -138,7 +138,7 @@ class World:
         job_id: str,
         *,
         resource: str = "parse_jobs",
-        timeout: float | None = None,  # noqa: ASYNC109 - it is the HTTP client's, phase by phase
+        timeout: float | None = None,
     ) -> Any:
         """The asynchronous twin of :meth:`get_job`."""
         return _decoded(await self._async_client.get(job_target(resource, job_id), timeout=timeout))

@@ -52,7 +52,9 @@ def read_results(root: Path) -> Results:
     folders = sorted(path for path in (root / "subjects").glob("*") if path.is_dir())
     rows = [row for folder in folders for row in _lines(Row, folder / "rows.jsonl", warnings)]
     suites = [stats for folder in folders for stats in _lines(SuiteStats, folder / "suites.jsonl", warnings)]
-    failures = [item for folder in folders for file in sorted(folder.glob("failures/*.json")) for item in _one(file, warnings)]
+    failures = [
+        item for folder in folders for file in sorted(folder.glob("failures/*.json")) for item in _one(file, warnings)
+    ]
     order = {info.name: number for number, info in enumerate(run.subjects)}
     rows.sort(key=lambda row: order.get(row.subject, len(order)))
     suites.sort(key=lambda stats: order.get(stats.subject, len(order)))

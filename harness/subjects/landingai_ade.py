@@ -60,9 +60,7 @@ def load() -> Sequence[WaiterSubject]:
     import landingai_ade
     from landingai_ade import _base_client
     from landingai_ade.lib import v2_errors
-    from landingai_ade.resources.v2 import build_schema, extract, parse
-
-    assert extract and parse  # imported for their models
+    from landingai_ade.resources.v2 import build_schema, extract, parse  # noqa: F401 - two are imported for their models
 
     platform = _base_client.get_platform()
 

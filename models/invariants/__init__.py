@@ -21,7 +21,9 @@ def _found() -> tuple[tuple[str, Invariant], ...]:
                 continue  # helpers of a family
             for invariant in importlib.import_module(f"{package.__name__}.{module.name}").INVARIANTS:
                 if invariant.id in found:
-                    raise ValueError(f"two invariants are called {invariant.id!r}; the second is in {family.name}/{module.name}.py")
+                    raise ValueError(
+                        f"two invariants are called {invariant.id!r}; the second is in {family.name}/{module.name}.py"
+                    )
                 found[invariant.id] = invariant
     return tuple(sorted(found.items()))
 

@@ -20,7 +20,9 @@ def main() -> int:
         subprocess.run([*pip, "install", "--no-deps", "--target", str(target), str(wheel)], check=True)
         command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), "-p", "waitproof"]
         cache = ["--cache-dir", str(ROOT / ".mypy_cache")]
-        return subprocess.run([*command, *cache], cwd=folder, env={"MYPYPATH": str(target), "PATH": ""}, check=False).returncode
+        return subprocess.run(
+            [*command, *cache], cwd=folder, env={"MYPYPATH": str(target), "PATH": ""}, check=False
+        ).returncode
 
 
 if __name__ == "__main__":

@@ -6,13 +6,51 @@ from waitproof.models import explore as exploring
 from waitproof.models.explore import ANSWERS, CALLS, ExplorationError, explore
 from waitproof.models.waiter import Action, WaiterModel
 
-REACHED = ["waiter.cancel_original", "waiter.cancel_prompt", "waiter.cancel_stops", "waiter.early_wake_no_fetch", "waiter.exact_schedule", "waiter.failure_raised", "waiter.failure_returned", "waiter.failure_without_error_object", "waiter.fetch_bounded", "waiter.fetch_first", "waiter.final_poll", "waiter.follows_model", "waiter.gives_up_not_early", "waiter.identity_of_answer", "waiter.interval_fixed", "waiter.jitter_in_range", "waiter.no_sleep_past_deadline", "waiter.no_storm", "waiter.not_found_grace", "waiter.outcome_by_status", "waiter.outcomes_disjoint", "waiter.permanent_surfaced", "waiter.prompt_stop", "waiter.result_is_the_answer", "waiter.retry_after_clipped", "waiter.retry_after_each_response", "waiter.retry_after_garbage_ignored", "waiter.retry_after_honoured", "waiter.retry_after_on_success", "waiter.stops_at_deadline", "waiter.timeout_tells", "waiter.total_time", "waiter.transient_tolerated", "waiter.unknown_status_continues", "waiter.unknown_status_visible"]
+REACHED = [
+    "waiter.cancel_original",
+    "waiter.cancel_prompt",
+    "waiter.cancel_stops",
+    "waiter.early_wake_no_fetch",
+    "waiter.exact_schedule",
+    "waiter.failure_raised",
+    "waiter.failure_returned",
+    "waiter.failure_without_error_object",
+    "waiter.fetch_bounded",
+    "waiter.fetch_first",
+    "waiter.final_poll",
+    "waiter.follows_model",
+    "waiter.gives_up_not_early",
+    "waiter.identity_of_answer",
+    "waiter.interval_fixed",
+    "waiter.jitter_in_range",
+    "waiter.no_sleep_past_deadline",
+    "waiter.no_storm",
+    "waiter.not_found_grace",
+    "waiter.outcome_by_status",
+    "waiter.outcomes_disjoint",
+    "waiter.permanent_surfaced",
+    "waiter.prompt_stop",
+    "waiter.result_is_the_answer",
+    "waiter.retry_after_clipped",
+    "waiter.retry_after_each_response",
+    "waiter.retry_after_garbage_ignored",
+    "waiter.retry_after_honoured",
+    "waiter.retry_after_on_success",
+    "waiter.stops_at_deadline",
+    "waiter.timeout_tells",
+    "waiter.total_time",
+    "waiter.transient_tolerated",
+    "waiter.unknown_status_continues",
+    "waiter.unknown_status_visible",
+]
 
 
 @pytest.mark.slow
 def test_the_model_breaks_no_invariant():
     found = explore(depth=6)
-    print(f"\n{found.states} states, {found.events} events, {found.histories} histories, {len(ANSWERS)} kinds of answer")
+    print(
+        f"\n{found.states} states, {found.events} events, {found.histories} histories, {len(ANSWERS)} kinds of answer"
+    )
     assert found.depth >= 6
     assert len(ANSWERS) >= 10
     assert found.histories > 1_000
@@ -31,7 +69,9 @@ def test_the_model_breaks_no_invariant():
         WaiterDialect(early_wake="fetch"),
         WaiterDialect(words="enum"),
     ],
-    ids=lambda dialect: ",".join(f"{key}={value}" for key, value in dialect.as_json().items() if value != WaiterDialect().as_json()[key]),
+    ids=lambda dialect: ",".join(
+        f"{key}={value}" for key, value in dialect.as_json().items() if value != WaiterDialect().as_json()[key]
+    ),
 )
 def test_every_dialect_breaks_no_invariant(dialect):
     assert explore(depth=3, calls=CALLS[:2], dialect=dialect).histories > 100
@@ -55,12 +95,22 @@ def wrong(monkeypatch, change):
 
 
 def test_a_model_that_gives_up_early_is_caught(monkeypatch):
-    wrong(monkeypatch, lambda model, state, acts: (*acts, Action(act="timeout", low=state.now, high=state.now)) if state.phase == "pausing" else acts)
+    wrong(
+        monkeypatch,
+        lambda model, state, acts: (
+            (*acts, Action(act="timeout", low=state.now, high=state.now)) if state.phase == "pausing" else acts
+        ),
+    )
     with pytest.raises(ExplorationError, match=r"early|before|without a last fetch"):
         explore(depth=3, calls=CALLS[:1])
 
 
 def test_a_model_that_ignores_failures_is_caught(monkeypatch):
-    wrong(monkeypatch, lambda model, state, acts: tuple(Action(act="returned", low=a.low, high=a.high) if a.act == "failure" else a for a in acts))
+    wrong(
+        monkeypatch,
+        lambda model, state, acts: tuple(
+            Action(act="returned", low=a.low, high=a.high) if a.act == "failure" else a for a in acts
+        ),
+    )
     with pytest.raises(ExplorationError, match=r"waiter\.(failure|outcome)"):
         explore(depth=2, calls=CALLS[1:2])

@@ -9,10 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-
 from waitproof.harness.results import read_results
 
-MODULE = '''
+MODULE = """
 import os, sys, time
 from waitproof.harness.protocols import JobView, WaiterSubject
 
@@ -66,7 +65,7 @@ def subject(name, wait):
 GOOD, HANGS, EXITS, RAISES, FLOODS, NONSENSE, SLOW = (
     subject(f.__name__, f) for f in (good, hangs, exits, raises, floods, returns_nonsense, slow)
 )
-'''
+"""
 
 
 @pytest.fixture
@@ -81,14 +80,33 @@ def hostile(tmp_path):
 def waitproof(folder, *arguments):
     """Run the command in a folder; (exit status, standard output, standard error)."""
     done = subprocess.run(
-        [sys.executable, "-m", "waitproof", *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "waitproof", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     return done.returncode, done.stdout, done.stderr
 
 
 def run(folder, *subjects, suite="waiter-memory", more=()):
     """Run one small suite, with few examples."""
-    arguments = ["run", *subjects, "--suite", suite, "--profile", "quick", "--examples", "3", "--seed", "1", "--out", "out", *more]
+    arguments = [
+        "run",
+        *subjects,
+        "--suite",
+        suite,
+        "--profile",
+        "quick",
+        "--examples",
+        "3",
+        "--seed",
+        "1",
+        "--out",
+        "out",
+        *more,
+    ]
     status, out, err = waitproof(folder, *arguments)
     return status, out, err, read_results(Path(folder) / "out")
 
@@ -100,7 +118,7 @@ def broken_by(results, subject):
 @pytest.mark.slow
 def test_a_subject_that_hangs_is_stopped_and_is_a_finding(hostile):
     """It is stopped after the limit with the plan that it hung in; a good subject beside it still runs."""
-    status, out, err, results = run(hostile, "hostile:HANGS", "hostile:GOOD", more=("--hang-seconds", "2"))
+    status, _out, err, results = run(hostile, "hostile:HANGS", "hostile:GOOD", more=("--hang-seconds", "2"))
     assert status == 1
     assert "hangs: hung: no example ended within 2 s" in err
     assert broken_by(results, "hangs") == {"subject.ends"}
@@ -113,7 +131,7 @@ def test_a_subject_that_hangs_is_stopped_and_is_a_finding(hostile):
 @pytest.mark.slow
 def test_a_subject_that_ends_the_interpreter_is_a_finding(hostile):
     """``os._exit(0)`` in the middle of a wait is not success."""
-    status, out, err, results = run(hostile, "hostile:EXITS", "hostile:GOOD")
+    status, _out, err, results = run(hostile, "hostile:EXITS", "hostile:GOOD")
     assert status == 1
     assert "the process ended by itself with status 0" in err
     assert "subject.ends" in broken_by(results, "exits")
@@ -123,7 +141,7 @@ def test_a_subject_that_ends_the_interpreter_is_a_finding(hostile):
 @pytest.mark.slow
 def test_a_subject_that_raises_base_exceptions_or_returns_nonsense_is_a_finding(hostile):
     """Both are judged like any other; neither ends the harness."""
-    status, out, err, results = run(hostile, "hostile:RAISES", "hostile:NONSENSE", suite="waiter")
+    status, _out, _err, results = run(hostile, "hostile:RAISES", "hostile:NONSENSE", suite="waiter")
     assert status == 1
     assert "subject.ends" in broken_by(results, "raises")
     assert broken_by(results, "returns_nonsense")
@@ -154,7 +172,7 @@ def test_a_flood_of_output_is_kept_out(hostile):
 )
 def test_a_named_subject_that_cannot_be_used_is_an_error_and_the_others_run(hostile, name, said):
     """Exit status 2, the reason on standard error, and the results of the good subject beside it."""
-    status, out, err, results = run(hostile, name, "hostile:GOOD")
+    status, _out, err, results = run(hostile, name, "hostile:GOOD")
     assert (status, said in err) == (2, True), err
     assert [row for row in results.rows if row.subject == "good"]
 
@@ -175,7 +193,7 @@ def test_a_named_subject_that_cannot_be_used_is_an_error_and_the_others_run(host
 )
 def test_bad_arguments_are_told_and_change_nothing(hostile, arguments, said):
     """Exit status 2 and what was wrong, on standard error."""
-    status, out, err = waitproof(hostile, *arguments)
+    status, _out, err = waitproof(hostile, *arguments)
     assert (status, said in err) == (2, True), err
     assert not (hostile / "waitproof-results").exists()
 
@@ -184,7 +202,7 @@ def test_results_are_never_overwritten(hostile):
     """A directory that holds something is refused."""
     (hostile / "out").mkdir()
     (hostile / "out" / "precious.txt").write_text("mine")
-    status, out, err = waitproof(hostile, "run", "builtin-sync", "--out", "out")
+    status, _out, err = waitproof(hostile, "run", "builtin-sync", "--out", "out")
     assert (status, "nothing is overwritten" in err) == (2, True)
     assert (hostile / "out" / "precious.txt").read_text() == "mine"
 
@@ -192,7 +210,20 @@ def test_results_are_never_overwritten(hostile):
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_there_is(hostile):
     """An interrupted run ends with 130, leaves no process behind, and its results can be read and reported."""
-    command = [sys.executable, "-m", "waitproof", "run", "builtin-sync", "hostile:SLOW", "--examples", "2000", "--jobs", "2", "--out", "out"]
+    command = [
+        sys.executable,
+        "-m",
+        "waitproof",
+        "run",
+        "builtin-sync",
+        "hostile:SLOW",
+        "--examples",
+        "2000",
+        "--jobs",
+        "2",
+        "--out",
+        "out",
+    ]
     process = subprocess.Popen(command, cwd=hostile, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     limit = time.monotonic() + 60
     while not (hostile / "started").exists():
@@ -200,12 +231,12 @@ def test_ctrl_c_keeps_what_there_is(hostile):
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    _out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert "interrupted" in err
     results = read_results(hostile / "out")
     assert results.run.interrupted
     assert results.run.exit == 130
-    status, out, err = waitproof(hostile, "report", "out", "-o", "out/report.html")
+    status, _out, err = waitproof(hostile, "report", "out", "-o", "out/report.html")
     assert status == 0, err
     assert json.loads((hostile / "out" / "report.json").read_text())

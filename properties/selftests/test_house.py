@@ -114,14 +114,21 @@ def test_no_module_is_imported_under_a_second_name():
             modules.setdefault(file, {})[id(module)] = module.__name__
     names = {file: sorted(found.values()) for file, found in modules.items()}
     assert {file: found for file, found in names.items() if len(found) > 1} == {}
-    ours = {name for file, found in names.items() for name in found if not Path(file).name.startswith(("test_", "conftest", "bench_"))}
+    ours = {
+        name
+        for file, found in names.items()
+        for name in found
+        if not Path(file).name.startswith(("test_", "conftest", "bench_"))
+    }
     assert {name for name in ours if name.split(".")[0] != "waitproof"} == set()
 
 
 def test_every_package_is_listed():
     """A folder with an ``__init__.py`` is in the list of packages, and the other way round."""
     listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
-    found = {".".join(["waitproof", *path.parts[:-1]]) for path in sources() if path.name == "__init__.py"} | {"waitproof"}
+    found = {".".join(["waitproof", *path.parts[:-1]]) for path in sources() if path.name == "__init__.py"} | {
+        "waitproof"
+    }
     assert listed == found
 
 
@@ -129,7 +136,19 @@ def test_every_package_is_listed():
 def test_the_wheel_holds_every_module(tmp_path):
     """A wheel built from this tree holds every module, the templates, the stored plans and the marker of types."""
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--disable-pip-version-check", "-w", tmp_path, ROOT], check=True
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--disable-pip-version-check",
+            "-w",
+            tmp_path,
+            ROOT,
+        ],
+        check=True,
     )
     [wheel] = tmp_path.glob("waitproof-*.whl")
     held = set(zipfile.ZipFile(wheel).namelist())

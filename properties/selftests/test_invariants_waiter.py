@@ -20,7 +20,21 @@ def job(word="processing", *, job_id="job-1", **more):
     return json.dumps({"job_id": job_id, "status": word, **more})
 
 
-def fetch(at, word="processing", *, http=200, lasts=0.0, headers=None, error=None, ending=None, body=None, target=PATH, method="GET", arrived=None, **more):
+def fetch(
+    at,
+    word="processing",
+    *,
+    http=200,
+    lasts=0.0,
+    headers=None,
+    error=None,
+    ending=None,
+    body=None,
+    target=PATH,
+    method="GET",
+    arrived=None,
+    **more,
+):
     """A fetch at second ``at``; by default answered at once by a job with this status word."""
     end = at + lasts
     if ending is None:
@@ -31,7 +45,10 @@ def fetch(at, word="processing", *, http=200, lasts=0.0, headers=None, error=Non
     elif ending == "answer":
         text = body if body is not None else job(word, **more) if http == 200 else ""
         data |= {"status": http, "headers": headers or {}, "body": text, "arrived": at if arrived is None else arrived}
-    return [("fetch", at, ev.FETCH_START, {"method": method, "target": target, "headers": {}}), ("fetch", end, ev.FETCH_END, data)]
+    return [
+        ("fetch", at, ev.FETCH_START, {"method": method, "target": target, "headers": {}}),
+        ("fetch", end, ev.FETCH_END, data),
+    ]
 
 
 def sleep(at, seconds, *, slept=None, ending="woke"):
@@ -57,7 +74,13 @@ def returned(at, status="completed", **view):
 
 
 def raised(at, category, **data):
-    base = {"type": category.title(), "message": "", "builtin_timeout": category == "timeout", "carries": {}, "cause": None}
+    base = {
+        "type": category.title(),
+        "message": "",
+        "builtin_timeout": category == "timeout",
+        "carries": {},
+        "cause": None,
+    }
     return [("", at, ev.WAIT_RAISE, {"category": category, **base, **data})]
 
 
@@ -76,7 +99,14 @@ def note(**data):
     return [("!", 0.0, ev.BENCH_NOTE, data)]
 
 
-LANES = {"wait": ev.CALLER, "sleep": ev.CLOCK, "clock": ev.CLOCK, "fetch": ev.CLIENT, "bench": ev.BENCH, "server": ev.SERVER}
+LANES = {
+    "wait": ev.CALLER,
+    "sleep": ev.CLOCK,
+    "clock": ev.CLOCK,
+    "fetch": ev.CLIENT,
+    "bench": ev.BENCH,
+    "server": ev.SERVER,
+}
 
 
 def history(*runs, dialect=None, claims=WAITER_CLAIMS):
@@ -101,9 +131,16 @@ def wait(*steps, dialect=None, claims=WAITER_CLAIMS, **call):
 
 
 def post(at, key, *, http=200, error=None, path="/v2/parse/jobs"):
-    end = {"ending": "error", "error": error} if error else {"ending": "answer", "status": http, "headers": {}, "body": ""}
+    end = (
+        {"ending": "error", "error": error}
+        if error
+        else {"ending": "answer", "status": http, "headers": {}, "body": ""}
+    )
     headers = {} if key is None else {"idempotency-key": key}
-    return [("fetch", at, ev.FETCH_START, {"method": "POST", "target": path, "headers": headers}), ("fetch", at, ev.FETCH_END, end)]
+    return [
+        ("fetch", at, ev.FETCH_START, {"method": "POST", "target": path, "headers": headers}),
+        ("fetch", at, ev.FETCH_END, end),
+    ]
 
 
 def created(job_id, operation="o1"):
@@ -125,7 +162,12 @@ DONE = wait(fetch(0, "completed"), returned(0))
 TWO = (fetch(0), sleep(0, 1.0), fetch(1, "completed"), returned(1.0))
 LATER = (fetch(0), sleep(0, 1.5), fetch(1.5, "completed"), returned(1.5))
 TIMED_OUT = (fetch(0), sleep(0, 1.0), fetch(1), sleep(1, 1.0), fetch(2))
-TELLS = {"view": {"status": "processing", "raw_status": "processing"}, "elapsed": 2.0, "polls": 3, "raw_status": "processing"}
+TELLS = {
+    "view": {"status": "processing", "raw_status": "processing"},
+    "elapsed": 2.0,
+    "polls": 3,
+    "raw_status": "processing",
+}
 HINT = {"retry-after": "7"}
 
 
@@ -134,11 +176,15 @@ def dated(seconds):
 
 
 def hinted(pause, headers, *, http=429, **call):
-    return wait(fetch(0, http=http, headers=headers), sleep(0, pause), fetch(pause, "completed"), returned(pause), **call)
+    return wait(
+        fetch(0, http=http, headers=headers), sleep(0, pause), fetch(pause, "completed"), returned(pause), **call
+    )
 
 
 def grown(kept):
-    return history(("", None, [note(what="memory", fetches=10, bodies_kept=1), note(what="memory", fetches=500, bodies_kept=kept)]))
+    return history(
+        ("", None, [note(what="memory", fetches=10, bodies_kept=1), note(what="memory", fetches=500, bodies_kept=kept)])
+    )
 
 
 def many(count):
@@ -150,13 +196,21 @@ def many(count):
 
 CASES = {
     "subject.ends": (DONE, wait(fetch(0), stop(0, "deadlock")), None),
-    "waiter.fetch_first": (DONE, wait(sleep(0, 1.0), fetch(1, "completed"), returned(1)), wait(cancel(0), raised(0, "cancelled"))),
+    "waiter.fetch_first": (
+        DONE,
+        wait(sleep(0, 1.0), fetch(1, "completed"), returned(1)),
+        wait(cancel(0), raised(0, "cancelled")),
+    ),
     "waiter.prompt_stop": (
         DONE,
         wait(fetch(0, "completed"), sleep(0, 1.0), returned(1)),
         wait(*TIMED_OUT, gave_up(2, 3), timeout=2.0),
     ),
-    "waiter.only_reads": (DONE, wait(fetch(0), cancel(0), fetch(0, method="DELETE"), raised(0, "cancelled")), wait(cancel(0), raised(0, "cancelled"))),
+    "waiter.only_reads": (
+        DONE,
+        wait(fetch(0), cancel(0), fetch(0, method="DELETE"), raised(0, "cancelled")),
+        wait(cancel(0), raised(0, "cancelled")),
+    ),
     "waiter.exact_schedule": (wait(*TWO), wait(*LATER), DONE),
     "waiter.interval_fixed": (wait(*LATER, poll_interval=1.5), wait(*TWO, poll_interval=1.5), wait(*TWO)),
     "waiter.jitter_in_range": (
@@ -170,7 +224,11 @@ CASES = {
         wait(*TWO),
     ),
     "waiter.no_storm": (wait(*TWO), wait(fetch(0), sleep(0, 0.001), fetch(0.001), stop(0.001)), DONE),
-    "waiter.no_sleep_past_deadline": (wait(*TIMED_OUT, timeout=2.0), wait(fetch(0), sleep(0, 5.0), fetch(5.0), timeout=2.0), wait(*TWO)),
+    "waiter.no_sleep_past_deadline": (
+        wait(*TIMED_OUT, timeout=2.0),
+        wait(fetch(0), sleep(0, 5.0), fetch(5.0), timeout=2.0),
+        wait(*TWO),
+    ),
     "waiter.final_poll": (
         wait(*TIMED_OUT, gave_up(2, 3), timeout=2.0),
         wait(*TIMED_OUT[:4], raised(2, "timeout"), timeout=2.0),
@@ -201,13 +259,21 @@ CASES = {
         wait(fetch(0, ending="cancelled", lasts=1.0), fetch_timeout=2.0),
         wait(*TWO),
     ),
-    "waiter.outcome_by_status": (DONE, wait(fetch(0), returned(0, "processing")), wait(fetch(0, http=403), raised(0, "transport"))),
+    "waiter.outcome_by_status": (
+        DONE,
+        wait(fetch(0), returned(0, "processing")),
+        wait(fetch(0, http=403), raised(0, "transport")),
+    ),
     "waiter.failure_raised": (
         wait(fetch(0, "failed"), raised(0, "failure", carries={"view": {"status": "failed"}}), raise_on_failure=True),
         wait(fetch(0, "failed"), returned(0, "failed"), raise_on_failure=True),
         DONE,
     ),
-    "waiter.failure_returned": (wait(fetch(0, "failed"), returned(0, "failed")), wait(fetch(0, "failed"), raised(0, "failure")), DONE),
+    "waiter.failure_returned": (
+        wait(fetch(0, "failed"), returned(0, "failed")),
+        wait(fetch(0, "failed"), raised(0, "failure")),
+        DONE,
+    ),
     "waiter.failure_without_error_object": (
         wait(fetch(0, "cancelled"), raised(0, "failure"), raise_on_failure=True),
         wait(fetch(0, "cancelled"), returned(0, "cancelled"), raise_on_failure=True),
@@ -239,7 +305,13 @@ CASES = {
         wait(*TWO),
     ),
     "waiter.unknown_status_visible": (
-        wait(fetch(0, "hibernating"), told(0, "pending", "hibernating"), sleep(0, 1.0), fetch(1, "completed"), returned(1)),
+        wait(
+            fetch(0, "hibernating"),
+            told(0, "pending", "hibernating"),
+            sleep(0, 1.0),
+            fetch(1, "completed"),
+            returned(1),
+        ),
         wait(fetch(0, "hibernating"), told(0, "pending", "pending"), sleep(0, 1.0), fetch(1, "completed"), returned(1)),
         wait(fetch(0), told(0), sleep(0, 1.0), fetch(1, "completed"), returned(1)),
     ),
@@ -252,16 +324,39 @@ CASES = {
     "waiter.retry_after_date": (hinted(5, dated(5)), hinted(1, dated(5)), hinted(7, HINT)),
     "waiter.retry_after_on_success": (hinted(7, HINT, http=200), hinted(1, HINT, http=200), hinted(7, HINT)),
     "waiter.retry_after_each_response": (
-        wait(fetch(0, http=429, headers=HINT), sleep(0, 7.0), fetch(7), sleep(7, 1.5), fetch(8.5, "completed"), returned(8.5)),
-        wait(fetch(0, http=429, headers=HINT), sleep(0, 7.0), fetch(7), sleep(7, 7.0), fetch(14, "completed"), returned(14)),
+        wait(
+            fetch(0, http=429, headers=HINT),
+            sleep(0, 7.0),
+            fetch(7),
+            sleep(7, 1.5),
+            fetch(8.5, "completed"),
+            returned(8.5),
+        ),
+        wait(
+            fetch(0, http=429, headers=HINT),
+            sleep(0, 7.0),
+            fetch(7),
+            sleep(7, 7.0),
+            fetch(14, "completed"),
+            returned(14),
+        ),
         hinted(7, HINT),
     ),
     "waiter.retry_after_clipped": (
-        wait(fetch(0, http=429, headers=HINT), sleep(0, 4.0), gave_up(4, 1, job_seen=False, cause="RateLimited"), timeout=4.0),
+        wait(
+            fetch(0, http=429, headers=HINT),
+            sleep(0, 4.0),
+            gave_up(4, 1, job_seen=False, cause="RateLimited"),
+            timeout=4.0,
+        ),
         wait(fetch(0, http=429, headers=HINT), sleep(0, 4.0), fetch(4), raised(4, "timeout"), timeout=4.0),
         hinted(7, HINT),
     ),
-    "waiter.retry_after_garbage_ignored": (hinted(1, {"retry-after": "-5"}), hinted(5, {"retry-after": "-5"}), hinted(7, HINT)),
+    "waiter.retry_after_garbage_ignored": (
+        hinted(1, {"retry-after": "-5"}),
+        hinted(5, {"retry-after": "-5"}),
+        hinted(7, HINT),
+    ),
     "waiter.transient_tolerated": (
         wait(fetch(0, http=503), sleep(0, 1.0), fetch(1, "completed"), returned(1)),
         wait(fetch(0, http=503), raised(0, "transport")),
@@ -330,13 +425,30 @@ CASES = {
         client(post(0, "k")),
     ),
     "waiter.direct_504": (
-        client(post(0, None, http=504, path="/v2/parse"), raised(0, "timeout", message="use client.parse_jobs"), op="direct"),
-        client(post(0, None, http=504, path="/v2/parse"), post(1, None), raised(1, "timeout", message="use client.parse_jobs"), op="direct"),
+        client(
+            post(0, None, http=504, path="/v2/parse"),
+            raised(0, "timeout", message="use client.parse_jobs"),
+            op="direct",
+        ),
+        client(
+            post(0, None, http=504, path="/v2/parse"),
+            post(1, None),
+            raised(1, "timeout", message="use client.parse_jobs"),
+            op="direct",
+        ),
         client(post(0, None, path="/v2/parse"), returned(0), op="direct"),
     ),
     "waiter.twins_agree": (pair(TWO, TWO, "sync", "trio"), pair(TWO, LATER, "sync", "trio"), wait(*TWO)),
-    "waiter.waits_independent": (pair(TWO, TWO, "alone", "together"), pair(TWO, LATER, "alone", "together"), wait(*TWO)),
-    "waiter.clock_origin_irrelevant": (pair(TWO, TWO, relation="origin"), pair(TWO, LATER, relation="origin"), wait(*TWO)),
+    "waiter.waits_independent": (
+        pair(TWO, TWO, "alone", "together"),
+        pair(TWO, LATER, "alone", "together"),
+        wait(*TWO),
+    ),
+    "waiter.clock_origin_irrelevant": (
+        pair(TWO, TWO, relation="origin"),
+        pair(TWO, LATER, relation="origin"),
+        wait(*TWO),
+    ),
     "waiter.wall_clock_ignored": (pair(TWO, TWO, relation="wall"), pair(TWO, LATER, relation="wall"), wait(*TWO)),
     "waiter.wall_jump_harmless": (
         wait(fetch(0), jump(0, 3600.0), *TIMED_OUT[1:], gave_up(2, 3), timeout=2.0),
@@ -344,7 +456,13 @@ CASES = {
         wait(*TWO),
     ),
     "waiter.time_scale_irrelevant": (
-        pair(TWO, (fetch(0), sleep(0, 2.0), fetch(2, "completed"), returned(2)), relation="scale", amount=2.0, other_call={"first_delay": 2.0}),
+        pair(
+            TWO,
+            (fetch(0), sleep(0, 2.0), fetch(2, "completed"), returned(2)),
+            relation="scale",
+            amount=2.0,
+            other_call={"first_delay": 2.0},
+        ),
         pair(TWO, TWO, relation="scale", amount=2.0),
         wait(*TWO),
     ),

@@ -79,14 +79,19 @@ def test_a_hint_past_the_deadline_leaves_no_last_fetch():
     told = acts(machine, after(machine, Says(kind="transient", http=429, hint=hint, paced=True)))
     assert "fetch" not in told
     assert told["timeout"][1] == 4.0
-    assert acts(machine, after(machine, Says(kind="running", http=200, status="processing", hint=hint, paced=True)))["fetch"] == (4.0, 4.0)
+    assert acts(machine, after(machine, Says(kind="running", http=200, status="processing", hint=hint, paced=True)))[
+        "fetch"
+    ] == (4.0, 4.0)
 
 
 def test_jitter_is_an_interval_and_never_below_a_hint():
     machine = model(jitter_seed=1)
     assert acts(machine, after(machine, PENDING))["fetch"] == (0.5, 1.0)
     hint = Hint(low=0.75, high=0.75, form="seconds")
-    assert acts(machine, after(machine, Says(kind="transient", http=503, hint=hint, paced=True)))["fetch"] == (0.75, 1.0)
+    assert acts(machine, after(machine, Says(kind="transient", http=503, hint=hint, paced=True)))["fetch"] == (
+        0.75,
+        1.0,
+    )
 
 
 def test_early_and_late_wakes():

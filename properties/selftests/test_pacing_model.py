@@ -33,12 +33,16 @@ def test_a_clear_hint(headers, seconds):
     assert (hint.low, hint.high, hint.ignorable) == (seconds, seconds, False)
 
 
-@pytest.mark.parametrize("text", ["", "soon", "-5", "NaN", "inf", "-inf", "0x10", "Fri, 31 Dec 99999 23:59:59 GMT", "2023-11-14T22:13:30Z"])
+@pytest.mark.parametrize(
+    "text", ["", "soon", "-5", "NaN", "inf", "-inf", "0x10", "Fri, 31 Dec 99999 23:59:59 GMT", "2023-11-14T22:13:30Z"]
+)
 def test_garbage_is_no_hint(text):
     assert hint_of({"retry-after": text, "date": NOW}) is None
 
 
-@pytest.mark.parametrize("text", ["+3", "1e3", "1_0", "٣", "3,5", "9" * 400, "Tue, 14 Nov 2023 22:13:10 GMT", "Tue Nov 14 22:13:25 2023"])
+@pytest.mark.parametrize(
+    "text", ["+3", "1e3", "1_0", "٣", "3,5", "9" * 400, "Tue, 14 Nov 2023 22:13:10 GMT", "Tue Nov 14 22:13:25 2023"]
+)
 def test_what_is_not_settled_may_be_ignored(text):
     hint = hint_of({"retry-after": text, "date": NOW})
     assert hint is not None
@@ -81,7 +85,11 @@ def test_failed_fetches():
     transient = [status for status in range(100, 600) if errors.of_status(status) == errors.TRANSIENT]
     assert transient == [408, 425, 429, 500, 502, 503, 504, *range(506, 600)]
     assert errors.of_status(404) == errors.NOT_FOUND
-    assert [errors.of_error(name) for name in ("httpx.ReadTimeout", "LocalProtocolError", "Weird")] == ["transient", "permanent", "unclear"]
+    assert [errors.of_error(name) for name in ("httpx.ReadTimeout", "LocalProtocolError", "Weird")] == [
+        "transient",
+        "permanent",
+        "unclear",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +112,15 @@ def test_bad_parameters(fields):
 
 
 @pytest.mark.parametrize(
-    "fields", [{}, {"timeout": float("inf")}, {"timeout": 0.0}, {"factor": 1.0}, {"cap": 0.5, "poll_interval": 1.0}, {"first_delay": 0.01}]
+    "fields",
+    [
+        {},
+        {"timeout": float("inf")},
+        {"timeout": 0.0},
+        {"factor": 1.0},
+        {"cap": 0.5, "poll_interval": 1.0},
+        {"first_delay": 0.01},
+    ],
 )
 def test_good_parameters(fields):
     assert bad_parameters(WaitCall(**fields)) == []

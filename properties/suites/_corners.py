@@ -48,7 +48,13 @@ def corners(dialect: WaiterDialect) -> Sequence[WaitPlan]:
         WaitPlan(answers=(_PENDING, answer("not_json"))),
         WaitPlan(answers=(answer("wrong_id"),)),
         WaitPlan(answers=(answer("rate_limit", status=429, form="seconds", seconds=7),)),
-        WaitPlan(answers=(answer("rate_limit", status=503, form="seconds", seconds=3), answer("rate_limit", status=429, form="seconds", seconds=9), _PENDING)),
+        WaitPlan(
+            answers=(
+                answer("rate_limit", status=503, form="seconds", seconds=3),
+                answer("rate_limit", status=429, form="seconds", seconds=9),
+                _PENDING,
+            )
+        ),
         WaitPlan(call=short, answers=(answer("rate_limit", status=429, form="seconds", seconds=60),), ending=_PENDING),
         WaitPlan(call=short, answers=(answer("rate_limit", status=429, form="seconds", seconds=4),), ending=_PENDING),
         WaitPlan(answers=(answer("rate_limit", status=429, form="text", text="soon"),)),
@@ -75,5 +81,8 @@ def corners(dialect: WaiterDialect) -> Sequence[WaitPlan]:
         WaitPlan(call=WaitCall(timeout=300.0), ending=_PENDING),
     ]
     if dialect.limit == "attempts":
-        plans += [WaitPlan(call=WaitCall(attempts=3), ending=_PENDING), WaitPlan(call=WaitCall(attempts=1), ending=_PENDING)]
+        plans += [
+            WaitPlan(call=WaitCall(attempts=3), ending=_PENDING),
+            WaitPlan(call=WaitCall(attempts=1), ending=_PENDING),
+        ]
     return plans

@@ -12,7 +12,9 @@ from ...harness.suite import PlanFormat
 P = TypeVar("P")
 
 
-def format_of(cls: type[P], *, words: Callable[[P], Sequence[str]], parts: Callable[[P], Sequence[Any]]) -> PlanFormat[P]:
+def format_of(
+    cls: type[P], *, words: Callable[[P], Sequence[str]], parts: Callable[[P], Sequence[Any]]
+) -> PlanFormat[P]:
     """The format of a plan class. ``parts``: the wait plans and the answers and faults in it, for the report's reach."""
     return PlanFormat(
         to_json=plan_to_json,

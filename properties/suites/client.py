@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
 from ...faults.client_plan import Attempt, ClientPlan
 from ...faults.plan import answer
 from ...faults.run import run_client
@@ -18,10 +21,24 @@ def run(plan: ClientPlan, subject: WaiterSubject) -> History:
     return run_client(plan, subject, suite="client")
 
 
+def _paths(subject: WaiterSubject) -> Sequence[Literal["create", "direct"]]:
+    found: list[Literal["create", "direct"]] = []
+    if subject.create is not None:
+        found.append("create")
+    if subject.direct is not None:
+        found.append("direct")
+    return found
+
+
 CORNERS = (
     ClientPlan(),
     ClientPlan(attempts=(Attempt(answer=answer("disconnect", when="after_effect")),)),
-    ClientPlan(attempts=(Attempt(answer=answer("disconnect", when="after_effect")), Attempt(answer=answer("http_error", status=503)))),
+    ClientPlan(
+        attempts=(
+            Attempt(answer=answer("disconnect", when="after_effect")),
+            Attempt(answer=answer("http_error", status=503)),
+        )
+    ),
     ClientPlan(attempts=(Attempt(answer=answer("http_error", status=500), effect="yes"),)),
     ClientPlan(resource="extract_jobs", attempts=(Attempt(answer=answer("http_error", status=502), effect="yes"),)),
     ClientPlan(op="direct"),
@@ -41,13 +58,9 @@ SUITES = (
             parts=lambda plan: [item.answer for item in (*plan.attempts, plan.ending)],
         ),
         run=run,
-        strategy=lambda subject: client_plans(
-            ops=[name for name, path in (("create", subject.create), ("direct", subject.direct)) if path is not None]
-        ),
-        corners=lambda subject: [
-            plan for plan in CORNERS if (subject.create if plan.op == "create" else subject.direct) is not None
-        ],
-        refuses=lambda subject: "" if subject.create or subject.direct else "its adapter has neither create nor direct",
+        strategy=lambda subject: client_plans(ops=_paths(subject)),
+        corners=lambda subject: [plan for plan in CORNERS if plan.op in _paths(subject)],
+        refuses=lambda subject: "" if _paths(subject) else "its adapter has neither create nor direct",
         share=0.5,
     ),
 )

@@ -17,7 +17,6 @@ from ...harness.suite import Suite
 from ._formats import WAIT_FORMAT
 from ._judged import special
 
-
 BUDGET = 20_000
 """Events: some plans poll more than a thousand times, because powers overflow at the 1025th."""
 
@@ -30,7 +29,9 @@ def run(plan: WaitPlan, subject: WaiterSubject) -> History:
 def plans(subject: WaiterSubject) -> st.SearchStrategy[WaitPlan]:
     """Half of them bad calls, half extreme ones; answers are plain, so that only the parameters are in question."""
     dialect = subject.dialect
-    extreme = wait_plans(dialect, calls=extreme_calls(dialect), kinds=("status", "http_error", "rate_limit"), most_answers=5)
+    extreme = wait_plans(
+        dialect, calls=extreme_calls(dialect), kinds=("status", "http_error", "rate_limit"), most_answers=5
+    )
     if not can_be_bad(subject):
         return extreme
     bad = st.builds(WaitPlan, call=bad_calls(dialect), ending=st.just(answer("status")))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...faults.run import header_of, run_wait
 from ...faults.plan import WaitPlan, plan_to_json
+from ...faults.run import header_of, run_wait
 from ...faults.strategies import wait_plans
 from ...harness.history import History
 from ...harness.protocols import WaiterSubject

@@ -8,7 +8,6 @@ import asyncio
 import time
 
 import pytest
-
 from waitproof.harness.campaign import search
 from waitproof.harness.dialect import WaiterDialect
 from waitproof.harness.profiles import profile_named
@@ -50,7 +49,11 @@ def view(job):
     """A dict as it came, in the bench's words; what is not known is pending."""
     word = job.get("status")
     known = word in ("pending", "processing", *ENDED)
-    return JobView(job_id=job.get("job_id"), status=word if known else "pending", raw_status=word if isinstance(word, str) else None)
+    return JobView(
+        job_id=job.get("job_id"),
+        status=word if known else "pending",
+        raw_status=word if isinstance(word, str) else None,
+    )
 
 
 ERRORS = {"timeout": (GaveUp,), "failure": (JobBroke,), "transport": (FetchBroke,)}

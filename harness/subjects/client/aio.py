@@ -145,7 +145,7 @@ class AsyncJobResource(Generic[ResultT]):
                 case Raise(error=reason):
                     raise reason
 
-    async def get(self, job_id: str, *, timeout: float | None = None) -> Job[ResultT]:  # noqa: ASYNC109  (as in Client)
+    async def get(self, job_id: str, *, timeout: float | None = None) -> Job[ResultT]:
         """Return a job as it is now; one request, which has `timeout` seconds in all.
 
         Raises JobIdMismatchError if the answer is about another job, ValueError if `job_id` cannot be one.

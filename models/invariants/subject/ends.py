@@ -20,13 +20,20 @@ ENDLESS = 1e6
 
 def _stopped(stop: Event, waits: list[WaitTrace]) -> Finding:
     reason = str(stop.data.get("reason"))
-    asked = [max(wait.call.cap, wait.call.first_delay, wait.call.poll_interval or 0.0) for wait in waits if wait.stop is stop and wait.sane]
+    asked = [
+        max(wait.call.cap, wait.call.first_delay, wait.call.poll_interval or 0.0)
+        for wait in waits
+        if wait.stop is stop and wait.sane
+    ]
     if reason in ("hang", "deadlock") and any(longest > ENDLESS for longest in asked):
         return undecided("the caller asked for pauses that the bench can't play to their end", events=(stop.seq,))
     if reason == "budget":
         return undecided(f"the bench ended the run: {stop.data.get('detail', reason)}", events=(stop.seq,))
     return violated(
-        f"the run did not end by itself: {reason}", events=(stop.seq,), expected="a return or an error", observed=str(stop.data.get("detail") or reason)
+        f"the run did not end by itself: {reason}",
+        events=(stop.seq,),
+        expected="a return or an error",
+        observed=str(stop.data.get("detail") or reason),
     )
 
 

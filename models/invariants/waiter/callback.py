@@ -26,7 +26,13 @@ def _progress_callback(wait: WaitTrace) -> Finding:
             mine.append(calls.popleft())
         told = [event for event in mine if event.seq > fetch.end.seq]
         if len(told) > 1:
-            return breach(wait, "told one answer more than once", told[:2], expected="one call for each answer", observed=f"{len(told)} calls")
+            return breach(
+                wait,
+                "told one answer more than once",
+                told[:2],
+                expected="one call for each answer",
+                observed=f"{len(told)} calls",
+            )
         if fetch.kind == "unclear":
             continue
         if told and fetch.kind in JOB_KINDS:
@@ -37,14 +43,26 @@ def _progress_callback(wait: WaitTrace) -> Finding:
                 )  # fmt: skip
             seen.append(told[0].seq)
         if not told and after is not None and fetch.kind in ("running", "unknown"):
-            return breach(wait, f"did not tell the answer {fetch.says.word!r}", [fetch.end, after], expected="a call before the next fetch", observed="none")
+            return breach(
+                wait,
+                f"did not tell the answer {fetch.says.word!r}",
+                [fetch.end, after],
+                expected="a call before the next fetch",
+                observed="none",
+            )
     return held(seen)
 
 
 def _never_called(wait: WaitTrace) -> Finding:
     told = [fetch for fetch in wait.fetches[:-1] if fetch.kind in ("running", "unknown")]
     if told:
-        return breach(wait, "never called the progress callback", [told[0].end, *wait.fetches[1:2]], expected="a call for each answer", observed="none")
+        return breach(
+            wait,
+            "never called the progress callback",
+            [told[0].end, *wait.fetches[1:2]],
+            expected="a call for each answer",
+            observed="none",
+        )
     return held()
 
 

@@ -56,8 +56,20 @@ def _no_sleep_past_deadline(wait: WaitTrace) -> Finding:
 
 def _final_poll(wait: WaitTrace) -> Finding:
     deadline, near = wait.deadline, wait.tolerance
-    if deadline is None or not wait.dialect.final_poll or wait.category != "timeout" or wait.cancelled or wait.outcome is None:
-        if wait.outcome is None and deadline is not None and wait.last is not None and wait.last.at >= deadline and wait.dialect.final_poll:
+    if (
+        deadline is None
+        or not wait.dialect.final_poll
+        or wait.category != "timeout"
+        or wait.cancelled
+        or wait.outcome is None
+    ):
+        if (
+            wait.outcome is None
+            and deadline is not None
+            and wait.last is not None
+            and wait.last.at >= deadline
+            and wait.dialect.final_poll
+        ):
             return undecided("the run ended before the wait did")
         return held()
     last = wait.fetches[-1] if wait.fetches else None
@@ -67,7 +79,9 @@ def _final_poll(wait: WaitTrace) -> Finding:
         return held()  # it was in flight at the deadline: that was the last look
     says = last.says if last is not None else None
     asked_off = past_deadline(says, last.ended if last is not None else 0.0, deadline, near) is not False
-    if asked_off or (says is not None and says.hint is not None and says.http in PACED_STATUSES and "retry_after" not in wait.claims):
+    if asked_off or (
+        says is not None and says.hint is not None and says.http in PACED_STATUSES and "retry_after" not in wait.claims
+    ):
         return held()  # the server asked to be left alone past the deadline
     return breach(
         wait, "gave up without a last fetch at the deadline", [last, wait.outcome],
@@ -91,7 +105,9 @@ def _gives_up_not_early(wait: WaitTrace) -> Finding:
         return held([wait.outcome.seq])
     deadline = wait.deadline
     if deadline is None:
-        return breach(wait, "gave up though it has no limit", [wait.outcome], expected="to wait for ever", observed=how(wait))
+        return breach(
+            wait, "gave up though it has no limit", [wait.outcome], expected="to wait for ever", observed=how(wait)
+        )
     if wait.outcome.at < deadline - wait.tolerance:
         return breach(
             wait, f"gave up {seconds(deadline - wait.outcome.at)} before the deadline", [last, wait.outcome],
@@ -103,7 +119,9 @@ def _gives_up_not_early(wait: WaitTrace) -> Finding:
 def _stops_at_deadline(wait: WaitTrace) -> Finding:
     if wait.dialect.limit == "attempts" and wait.call.attempts is not None and len(wait.polls()) > wait.call.attempts:
         one = wait.polls()[wait.call.attempts][0]
-        return breach(wait, "polled on after its attempts", [one], expected=f"{wait.call.attempts} polls", observed="one more")
+        return breach(
+            wait, "polled on after its attempts", [one], expected=f"{wait.call.attempts} polls", observed="one more"
+        )
     deadline = wait.deadline
     if deadline is None:
         return held()
@@ -123,7 +141,13 @@ def _stops_at_deadline(wait: WaitTrace) -> Finding:
     if wait.outcome is None:
         return undecided("the run ended at the deadline", events=(spent.end.seq,))
     if wait.outcome.at > spent.ended + wait.tolerance:
-        return breach(wait, "lingered after the deadline", [spent.end, wait.outcome], expected=f"the end at {seconds(spent.ended)}", observed=how(wait))
+        return breach(
+            wait,
+            "lingered after the deadline",
+            [spent.end, wait.outcome],
+            expected=f"the end at {seconds(spent.ended)}",
+            observed=how(wait),
+        )
     return held([wait.outcome.seq])
 
 

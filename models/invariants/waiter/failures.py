@@ -21,7 +21,13 @@ def _goes_on(wait: WaitTrace, number: int, what: str) -> Finding:
     if wait.outcome is None:
         return undecided(f"the run ended after {what}", events=tuple(seqs))
     if wait.category != "timeout":
-        return breach(wait, f"{what} ended the wait", [fetch.end, wait.outcome], expected="to go on until the limit", observed=how(wait))
+        return breach(
+            wait,
+            f"{what} ended the wait",
+            [fetch.end, wait.outcome],
+            expected="to go on until the limit",
+            observed=how(wait),
+        )
     return held(seqs)
 
 
@@ -33,7 +39,11 @@ def _transient(wait: WaitTrace) -> Finding:
     numbers = {id(fetch): number for number, fetch in enumerate(wait.fetches)}
     for poll in wait.polls():
         for place, fetch in enumerate(poll):
-            if fetch.kind != "transient" or fetch.says is None or (policy == "client" and place >= wait.dialect.client_retries):
+            if (
+                fetch.kind != "transient"
+                or fetch.says is None
+                or (policy == "client" and place >= wait.dialect.client_retries)
+            ):
                 continue
             finding = _goes_on(wait, numbers[id(fetch)], f"a transient failure ({_why(fetch)})")
             if not finding.answer:
@@ -59,13 +69,31 @@ def _surfaces(wait: WaitTrace, number: int) -> Finding:
     more = wait.after(fetch.end)
     if more:
         act = "fetched" if isinstance(more[0], Fetch) else "slept"
-        return breach(wait, f"{act} again after an answer that was {what}", [fetch.end, more[0]], expected="an error at once", observed=act)
+        return breach(
+            wait,
+            f"{act} again after an answer that was {what}",
+            [fetch.end, more[0]],
+            expected="an error at once",
+            observed=act,
+        )
     if wait.outcome is None:
         return undecided(f"the run ended after an answer that was {what}", events=(fetch.end.seq,))
     if wait.category != "transport":
-        return breach(wait, f"an answer that was {what} did not surface as such", [fetch.end, wait.outcome], expected="a transport error", observed=how(wait))
+        return breach(
+            wait,
+            f"an answer that was {what} did not surface as such",
+            [fetch.end, wait.outcome],
+            expected="a transport error",
+            observed=how(wait),
+        )
     if wait.outcome.at > fetch.ended + wait.tolerance:
-        return breach(wait, f"an answer that was {what} surfaced late", [fetch.end, wait.outcome], expected=f"an error at {seconds(fetch.ended)}", observed=how(wait))
+        return breach(
+            wait,
+            f"an answer that was {what} surfaced late",
+            [fetch.end, wait.outcome],
+            expected=f"an error at {seconds(fetch.ended)}",
+            observed=how(wait),
+        )
     return held([fetch.end.seq])
 
 
@@ -90,7 +118,11 @@ def _not_found(wait: WaitTrace) -> Finding:
         if grace > 0 and abs(asked_after - grace) <= wait.tolerance:
             continue  # at the very end of the grace both are right
         tolerated = grace > 0 and asked_after < grace
-        finding = _goes_on(wait, number, f"a 404 within its grace of {seconds(grace)}") if tolerated else _surfaces(wait, number)
+        finding = (
+            _goes_on(wait, number, f"a 404 within its grace of {seconds(grace)}")
+            if tolerated
+            else _surfaces(wait, number)
+        )
         if not finding.answer:
             return finding
         seen.extend(finding.witnesses)

@@ -68,9 +68,20 @@ def _clipped(wait: WaitTrace) -> Finding:
     seen = []
     for number, fetch in enumerate(wait.fetches):
         says = fetch.says
-        if says is None or says.hint is None or fetch.end is None or wait.cancelled or not obeyed(says, wait.claims) or says.kind == "unclear":
+        if (
+            says is None
+            or says.hint is None
+            or fetch.end is None
+            or wait.cancelled
+            or not obeyed(says, wait.claims)
+            or says.kind == "unclear"
+        ):
             continue
-        if says.terminal or fetch.ended >= deadline - near or (says.kind == "transient" and wait.dialect.transient != "retry"):
+        if (
+            says.terminal
+            or fetch.ended >= deadline - near
+            or (says.kind == "transient" and wait.dialect.transient != "retry")
+        ):
             continue
         beyond = not says.hint.ignorable and says.arrived + says.hint.low > deadline + near
         after = wait.fetches[number + 1] if number + 1 < len(wait.fetches) else None
@@ -92,7 +103,9 @@ def _clipped(wait: WaitTrace) -> Finding:
         elif says.http in PACED_STATUSES or after is None:
             continue
         else:
-            late = sum(max(sleep.late, 0.0) for sleep in wait.sleeps if fetch.end.seq < sleep.start.seq < after.start.seq)
+            late = sum(
+                max(sleep.late, 0.0) for sleep in wait.sleeps if fetch.end.seq < sleep.start.seq < after.start.seq
+            )
             if not deadline - near <= after.began <= deadline + late + near:
                 return breach(
                     wait, "a hint past the deadline was not clipped to it", [fetch.end, after], expected=f"a fetch at {seconds(deadline)}", observed=f"at {seconds(after.began)}",

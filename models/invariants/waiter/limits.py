@@ -13,11 +13,21 @@ from ._judging import breach, each_wait, how, seconds
 
 def _slack(wait: WaitTrace, deadline: float) -> float:
     """Seconds past the deadline that this dialect may spend outside its fetches, and that the clock added."""
-    slack = sum(max(sleep.late, 0.0) for sleep in wait.sleeps if sleep.end is None or sleep.end.at > deadline - wait.tolerance)
+    slack = sum(
+        max(sleep.late, 0.0) for sleep in wait.sleeps if sleep.end is None or sleep.end.at > deadline - wait.tolerance
+    )
     if not wait.dialect.clips:
         longest = Delays(wait.call)[len(wait.fetches)]
-        hints = [fetch.says.hint.high for fetch in wait.fetches[-1:] if fetch.says is not None and fetch.says.hint is not None]
-        before = [fetch.says.hint.high for fetch in wait.fetches[-2:-1] if fetch.says is not None and fetch.says.hint is not None]
+        hints = [
+            fetch.says.hint.high
+            for fetch in wait.fetches[-1:]
+            if fetch.says is not None and fetch.says.hint is not None
+        ]
+        before = [
+            fetch.says.hint.high
+            for fetch in wait.fetches[-2:-1]
+            if fetch.says is not None and fetch.says.hint is not None
+        ]
         slack += max([longest, *hints, *before])
     if wait.dialect.transient == "client":
         for poll in wait.polls():
@@ -51,14 +61,24 @@ def _total_time(wait: WaitTrace) -> Finding:
         return breach(
             wait, f"{len(late)} polls began after the deadline", late[:2], expected="at most one", observed=f"{len(late)} polls",
         )  # fmt: skip
-    return held([end.seq]) if wait.outcome is not None else undecided("the run ended before the wait did", witnesses=[end.seq])
+    return (
+        held([end.seq])
+        if wait.outcome is not None
+        else undecided("the run ended before the wait did", witnesses=[end.seq])
+    )
 
 
 def _attempts(wait: WaitTrace, attempts: int) -> Finding:
     """The limit of a waiter that counts; whether its first poll is an attempt or not is its own affair here."""
     polls = wait.polls()
     if len(polls) > attempts + 1:
-        return breach(wait, "polled on after its attempts", [polls[attempts + 1][0]], expected=f"{attempts} polls", observed=f"{len(polls)} polls")
+        return breach(
+            wait,
+            "polled on after its attempts",
+            [polls[attempts + 1][0]],
+            expected=f"{attempts} polls",
+            observed=f"{len(polls)} polls",
+        )
     if wait.outcome is None:
         return undecided("the run ended before the attempts were used up")
     return held([wait.outcome.seq] if len(polls) >= attempts else [])
@@ -96,7 +116,11 @@ def _fetch_patient(wait: WaitTrace) -> Finding:
     limit, near, deadline = number(wait.call.fetch_timeout), wait.tolerance, wait.deadline
     seen = []
     for fetch in wait.fetches:
-        if fetch.end is None or fetch.kind == "aborted" or (wait.cancel is not None and wait.cancel.seq < fetch.end.seq):
+        if (
+            fetch.end is None
+            or fetch.kind == "aborted"
+            or (wait.cancel is not None and wait.cancel.seq < fetch.end.seq)
+        ):
             continue
         lasted = fetch.ended - fetch.began
         given_up = fetch.end.data.get("ending") == "cancelled"

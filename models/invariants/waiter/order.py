@@ -16,9 +16,15 @@ def _fetch_first(wait: WaitTrace) -> Finding:
     if not wait.fetches:
         if wait.outcome is not None and not wait.cancelled and wait.dialect.first == "fetch" and not wait.odd_id:
             return breach(
-                wait, "the wait ended without a single fetch", [wait.start, wait.outcome], expected="a fetch at once", observed=how(wait)
+                wait,
+                "the wait ended without a single fetch",
+                [wait.start, wait.outcome],
+                expected="a fetch at once",
+                observed=how(wait),
             )
-        return held() if wait.outcome is not None or wait.cancelled else undecided("the run ended before the first fetch")
+        return (
+            held() if wait.outcome is not None or wait.cancelled else undecided("the run ended before the first fetch")
+        )
     first = wait.fetches[0]
     if wait.dialect.first == "sleep":
         least = Delays(wait.call)[0] * (0.5 if wait.call.jitter_seed is not None else 1.0)
@@ -53,15 +59,41 @@ def _prompt_stop(wait: WaitTrace) -> Finding:
     more = wait.after(ended.end)
     if more:
         act = "fetched" if isinstance(more[0], Fetch) else "slept"
-        return breach(wait, f"{act} again after the terminal answer {word}", [ended.end, more[0]], expected="no further fetch or sleep", observed=act)
+        return breach(
+            wait,
+            f"{act} again after the terminal answer {word}",
+            [ended.end, more[0]],
+            expected="no further fetch or sleep",
+            observed=act,
+        )
     if wait.outcome is None:
         if wait.stop is not None and wait.stop.at > ended.ended + wait.tolerance:
-            return breach(wait, f"did not end after the terminal answer {word}", [ended.end, wait.stop], expected="the end", observed="none")
+            return breach(
+                wait,
+                f"did not end after the terminal answer {word}",
+                [ended.end, wait.stop],
+                expected="the end",
+                observed="none",
+            )
         return undecided("the run ended with the terminal answer", events=(ended.end.seq,))
-    if wait.outcome.at > ended.ended + wait.tolerance + sum(side.ended - side.began for side in wait.side if side.end is not None):
-        return breach(wait, f"ended late after the terminal answer {word}", [ended.end, wait.outcome], expected="the end at once", observed=how(wait))
+    if wait.outcome.at > ended.ended + wait.tolerance + sum(
+        side.ended - side.began for side in wait.side if side.end is not None
+    ):
+        return breach(
+            wait,
+            f"ended late after the terminal answer {word}",
+            [ended.end, wait.outcome],
+            expected="the end at once",
+            observed=how(wait),
+        )
     if wait.category == "timeout":
-        return breach(wait, f"timed out with the terminal answer {word} in hand", [ended.end, wait.outcome], expected="the job's end", observed=how(wait))
+        return breach(
+            wait,
+            f"timed out with the terminal answer {word} in hand",
+            [ended.end, wait.outcome],
+            expected="the job's end",
+            observed=how(wait),
+        )
     return held([ended.end.seq])
 
 

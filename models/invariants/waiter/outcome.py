@@ -23,10 +23,18 @@ def _by_status(wait: WaitTrace) -> Finding:
         return undecided("the run ended before the wait did") if wait.outcome is None and not wait.cancelled else held()
     if last is None or last.says is None:
         if wait.category in ("returned", "failure") and not wait.fetches:
-            return breach(wait, "ended without an answer", [wait.start, wait.outcome], expected="an end that an answer gave", observed=how(wait))
+            return breach(
+                wait,
+                "ended without an answer",
+                [wait.start, wait.outcome],
+                expected="an end that an answer gave",
+                observed=how(wait),
+            )
         return held()
     says, shown = last.says, [last.end, wait.outcome]
-    if says.kind in ("unclear", "aborted", "wrong_id") or (says.kind == "unknown" and wait.dialect.unknown_status != "continue"):
+    if says.kind in ("unclear", "aborted", "wrong_id") or (
+        says.kind == "unknown" and wait.dialect.unknown_status != "continue"
+    ):
         return held()
     if not says.terminal:
         if wait.category in ("returned", "failure"):
@@ -79,7 +87,13 @@ def _failure(wanted: Callable[[WaitTrace, Says], bool]) -> Callable[[WaitTrace],
         says, shown = last.says, [last.end, wait.outcome]
         expected = _expected_end(wait, says)
         if wait.category != expected:
-            return breach(wait, f"the job ended as {says.status} and that was not {expected}", shown, expected=expected, observed=how(wait))
+            return breach(
+                wait,
+                f"the job ended as {says.status} and that was not {expected}",
+                shown,
+                expected=expected,
+                observed=how(wait),
+            )
         carries = mapping(wait.outcome.data.get("carries")) if expected == "failure" else {}
         view = mapping(carries.get("view")) if expected == "failure" else wait.view
         if view.get("status") not in (None, says.status):
@@ -93,17 +107,31 @@ def _failure(wanted: Callable[[WaitTrace, Says], bool]) -> Callable[[WaitTrace],
 
 def error_text(says: Says) -> bool:
     """True if the envelope says why the job failed, in any of its forms."""
-    return says.body is not None and any(says.body.get(key) not in (None, "", [], {}) for key in ("error", "failure_reason"))
+    return says.body is not None and any(
+        says.body.get(key) not in (None, "", [], {}) for key in ("error", "failure_reason")
+    )
 
 
 def _disjoint(wait: WaitTrace) -> Finding:
     last = wait.final
-    if wait.outcome is None or wait.category not in ("timeout", "failure", "transport") or last is None or last.says is None or wait.cancelled:
+    if (
+        wait.outcome is None
+        or wait.category not in ("timeout", "failure", "transport")
+        or last is None
+        or last.says is None
+        or wait.cancelled
+    ):
         return held()
     says, shown = last.says, [last.end, wait.outcome]
     is_timeout = bool(wait.outcome.data.get("builtin_timeout"))
     if wait.category != "timeout" and is_timeout:
-        return breach(wait, f"a {wait.category} error that is a TimeoutError", shown, expected="only a timeout is one", observed=how(wait))
+        return breach(
+            wait,
+            f"a {wait.category} error that is a TimeoutError",
+            shown,
+            expected="only a timeout is one",
+            observed=how(wait),
+        )
     deadline = wait.deadline
     expected: tuple[str, ...] = ()
     if says.terminal:
@@ -135,11 +163,17 @@ def _timeout_tells(wait: WaitTrace) -> Finding:
     shown: list[Fetch | Event] = [*wait.fetches[-1:], wait.outcome]
 
     def wrong(what: str, expected: object, observed: object) -> Finding:
-        return breach(wait, f"the timeout error tells {what} wrong", shown, expected=str(expected), observed=str(observed))
+        return breach(
+            wait, f"the timeout error tells {what} wrong", shown, expected=str(expected), observed=str(observed)
+        )
 
     if not data.get("builtin_timeout"):
         return wrong("its type", "a TimeoutError", data.get("type"))
-    jobs = [fetch.says for fetch in wait.fetches if fetch.says is not None and fetch.kind in ("terminal", "running", "unknown")]
+    jobs = [
+        fetch.says
+        for fetch in wait.fetches
+        if fetch.says is not None and fetch.kind in ("terminal", "running", "unknown")
+    ]
     clear = all(fetch.kind not in ("unclear", "open") for fetch in wait.fetches)
     elapsed, polls = carries.get("elapsed"), carries.get("polls")
     took = wait.outcome.at - wait.began

@@ -60,18 +60,32 @@ def _create_key_stable(history: History) -> Finding:
     owners: dict[str, tuple[str, Event]] = {}
     seen: list[int] = []
     for op, happened in _by_op(history, "create").items():
-        posts = [event for event in happened if event.kind == events.FETCH_START and str(event.data.get("method", "POST")).upper() == "POST"]
+        posts = [
+            event
+            for event in happened
+            if event.kind == events.FETCH_START and str(event.data.get("method", "POST")).upper() == "POST"
+        ]
         keys = [mapping(event.data.get("headers")).get("idempotency-key") for event in posts]
         for event, key in zip(posts, keys, strict=True):
             if not key:
-                return violated("a submit was sent without an idempotency key", events=(event.seq,), expected="an Idempotency-Key header", observed=repr(key))
+                return violated(
+                    "a submit was sent without an idempotency key",
+                    events=(event.seq,),
+                    expected="an Idempotency-Key header",
+                    observed=repr(key),
+                )
             if key != keys[0]:
                 return violated(
                     "a retried submit changed its idempotency key", events=(posts[0].seq, event.seq), expected=repr(keys[0]), observed=repr(key),
                 )  # fmt: skip
             owner = owners.setdefault(f"{split(op)[0]}:{key}", (op, event))
             if owner[0] != op:
-                return violated("two submits have one idempotency key", events=(owner[1].seq, event.seq), expected="a key each", observed=repr(key))
+                return violated(
+                    "two submits have one idempotency key",
+                    events=(owner[1].seq, event.seq),
+                    expected="a key each",
+                    observed=repr(key),
+                )
         if len(posts) > 1:
             seen.extend(event.seq for event in posts)
     if len({op for op, _ in owners.values()}) > 1:
@@ -85,7 +99,10 @@ def _resource(happened: list[Event]) -> str | None:
         named = mapping(event.data.get("call")).get("resource")
         if named in RESOURCES:
             return str(named)
-    path = next((str(event.data.get("target", "")).partition("?")[0] for event in happened if event.kind == events.FETCH_START), "")
+    path = next(
+        (str(event.data.get("target", "")).partition("?")[0] for event in happened if event.kind == events.FETCH_START),
+        "",
+    )
     words = re.split(r"[^a-z]+", path.lower())
     if "build" in words:
         return "build_schema_jobs"
@@ -95,13 +112,27 @@ def _resource(happened: list[Event]) -> str | None:
 def _direct_504(history: History) -> Finding:
     seen: list[int] = []
     for happened in _by_op(history, "direct").values():
-        late = next((event for event in happened if event.kind == events.FETCH_END and event.data.get("status") == 504), None)
+        late = next(
+            (event for event in happened if event.kind == events.FETCH_END and event.data.get("status") == 504), None
+        )
         if late is None:
             continue
         again = next((event for event in happened if event.kind == events.FETCH_START and event.seq > late.seq), None)
         if again is not None:
-            return violated("a direct call that answered 504 was sent again", events=(late.seq, again.seq), expected="no retry", observed="a second request")
-        end = next((event for event in happened if event.kind in (events.WAIT_RAISE, events.WAIT_RETURN) and event.seq > late.seq), None)
+            return violated(
+                "a direct call that answered 504 was sent again",
+                events=(late.seq, again.seq),
+                expected="no retry",
+                observed="a second request",
+            )
+        end = next(
+            (
+                event
+                for event in happened
+                if event.kind in (events.WAIT_RAISE, events.WAIT_RETURN) and event.seq > late.seq
+            ),
+            None,
+        )
         if end is None:
             return undecided("the run ended before the direct call did", events=(late.seq,))
         # an adapter may file this error under timeout or under transport: it is a timeout of the *call*, and an HTTP answer

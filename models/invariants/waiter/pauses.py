@@ -15,7 +15,13 @@ from ._judging import breach, each_wait, seconds
 
 def judge_pause(wait: WaitTrace, pause: Pause, delays: Delays) -> Finding | None:
     """Judge the length of one pause; ``None`` if nothing that the subject claims says how long it should be."""
-    window = due(wait.call, wait.dialect, wait.claims, delay=delays[pause.index], begin=pause.begin, says=pause.after.says if pause.after is not None else None
+    window = due(
+        wait.call,
+        wait.dialect,
+        wait.claims,
+        delay=delays[pause.index],
+        begin=pause.begin,
+        says=pause.after.says if pause.after is not None else None,
     )
     if window is None or len(pause.sleeps) >= MOST_REMAINDERS:
         return None
@@ -28,7 +34,11 @@ def judge_pause(wait: WaitTrace, pause: Pause, delays: Delays) -> Finding | None
     near, began = wait.tolerance, pause.next.began
     if low - near <= began <= high + pause.late + near:
         return held([pause.next.start.seq])
-    rule = seconds(low - pause.begin) if high - low < 1e-6 else f"{seconds(low - pause.begin)} to {seconds(high - pause.begin)}"
+    rule = (
+        seconds(low - pause.begin)
+        if high - low < 1e-6
+        else f"{seconds(low - pause.begin)} to {seconds(high - pause.begin)}"
+    )
     return breach(
         wait,
         f"pause {pause.index + 1} was too {'short' if began < low else 'long'}",

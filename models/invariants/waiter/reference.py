@@ -21,15 +21,25 @@ def _follows(wait: WaitTrace) -> Finding:
             return held()
         fetching = isinstance(item, Fetch)
         if not _fits(model, state, "fetch" if fetching else "sleep", item.start.at, near):
-            return _parted(wait, model, state, item, f"{'a fetch' if fetching else 'a sleep'} at {seconds(item.start.at)}")
+            return _parted(
+                wait, model, state, item, f"{'a fetch' if fetching else 'a sleep'} at {seconds(item.start.at)}"
+            )
         if isinstance(item, Fetch):
             state = model.fetching(state, item.began)
             if item.end is None or item.says is None:
-                return undecided("the run ended in the middle of a fetch", events=(item.start.seq,)) if wait.outcome is None else held()
+                return (
+                    undecided("the run ended in the middle of a fetch", events=(item.start.seq,))
+                    if wait.outcome is None
+                    else held()
+                )
             state = model.answered(state, item.ended, item.says)
         else:
             if item.end is None:
-                return undecided("the run ended in the middle of a sleep", events=(item.start.seq,)) if wait.outcome is None else held()
+                return (
+                    undecided("the run ended in the middle of a sleep", events=(item.start.seq,))
+                    if wait.outcome is None
+                    else held()
+                )
             state = model.slept(state, item.end.at, early=item.late < 0)
     if wait.outcome is None:
         return held() if wait.cancelled else undecided("the run ended before the wait did")
@@ -44,10 +54,7 @@ def _fits(model: WaiterModel, state: State, act: str, at: float, near: float) ->
     names = {act}
     if act not in ("fetch", "sleep"):
         names |= {"any"} if act == "returned" else {"any", "error"}
-    return any(
-        action.act in names and action.low - near <= at <= action.high + near
-        for action in model.allowed(state)
-    )
+    return any(action.act in names and action.low - near <= at <= action.high + near for action in model.allowed(state))
 
 
 def _parted(wait: WaitTrace, model: WaiterModel, state: State, item: Fetch | object, observed: str) -> Finding:
@@ -61,7 +68,9 @@ def _parted(wait: WaitTrace, model: WaiterModel, state: State, item: Fetch | obj
 def _words(action: Action) -> str:
     if action.high - action.low < 1e-6:
         return f"{action.act} at {seconds(action.low)}"
-    return f"{action.act} from {seconds(action.low)}" + ("" if math.isinf(action.high) else f" to {seconds(action.high)}")
+    return f"{action.act} from {seconds(action.low)}" + (
+        "" if math.isinf(action.high) else f" to {seconds(action.high)}"
+    )
 
 
 INVARIANTS = (

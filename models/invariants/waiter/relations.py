@@ -43,7 +43,11 @@ def steps_of(wait: WaitTrace, *, sleeps: bool, targets: bool = True) -> list[Ste
             found.append(Step(act="sleep", at=at, size=item.asked, detail="", event=item.start))
     if wait.outcome is not None:
         view = wait.view
-        detail = f"{wait.category}:{view.get('status')}:{view.get('raw_status')}" if wait.category == "returned" else wait.category
+        detail = (
+            f"{wait.category}:{view.get('status')}:{view.get('raw_status')}"
+            if wait.category == "returned"
+            else wait.category
+        )
         found.append(Step(act="end", at=wait.outcome.at - wait.began, size=0.0, detail=detail, event=wait.outcome))
     return found
 
@@ -57,8 +61,13 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
         mine, theirs = _until_failure(mine), _until_failure(theirs)
         if mine[-1:] and theirs[-1:] and "end" not in (mine[-1].act, theirs[-1].act):
             mine, theirs = mine[: len(theirs)], theirs[: len(mine)]
-    until = min((wait.cancel.at - wait.began for wait in (one, other) if wait.cancel is not None and wait.cancelled), default=math.inf)
-    if math.isfinite(until):  # at the instant of a cancel either may come first, and after it nothing is comparable but how it ended
+    until = min(
+        (wait.cancel.at - wait.began for wait in (one, other) if wait.cancel is not None and wait.cancelled),
+        default=math.inf,
+    )
+    if math.isfinite(
+        until
+    ):  # at the instant of a cancel either may come first, and after it nothing is comparable but how it ended
         mine, theirs = _before(mine, until * min(scale, 1.0) - near), _before(theirs, until * min(scale, 1.0) - near)
     names = f"{one.run or 'one'}/{one.name} and {other.run or 'other'}/{other.name}"
     for number_, (left, right) in enumerate(zip(mine, theirs, strict=False), start=1):
@@ -70,7 +79,9 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
         if left.act != right.act or left.detail != right.detail or not same_time or not same_size:
             own = any(step.event.data.get("ending") != "answer" for step in (left, right))
             if left.act == right.act == "answer" and not (own and "absolute_fetch_timeout" in one.claims):
-                return undecided(f"{names} were not answered at the same time", events=(left.event.seq, right.event.seq))
+                return undecided(
+                    f"{names} were not answered at the same time", events=(left.event.seq, right.event.seq)
+                )
             return violated(
                 f"{names} part at step {number_}: {what}", events=(left.event.seq, right.event.seq), expected=_words(left, scale), observed=_words(right, 1.0),
             )  # fmt: skip
@@ -79,11 +90,21 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
         return held([step.event.seq for step in (*mine[-1:], *theirs[-1:])])
     if one.outcome is None or other.outcome is None:
         if (one.outcome is None) != (other.outcome is None) and one.stop is None and other.stop is None:
-            return violated(f"only one of {names} ended: {what}", events=(one.start.seq, other.start.seq), expected=how(one), observed=how(other))
+            return violated(
+                f"only one of {names} ended: {what}",
+                events=(one.start.seq, other.start.seq),
+                expected=how(one),
+                observed=how(other),
+            )
         return undecided(f"the run of {names} ended before the waits did")
     if len(mine) != len(theirs):
         longer = (mine if len(mine) > len(theirs) else theirs)[min(len(mine), len(theirs))]
-        return violated(f"one of {names} did more: {what}", events=(longer.event.seq,), expected="the same steps", observed=_words(longer, 1.0))
+        return violated(
+            f"one of {names} did more: {what}",
+            events=(longer.event.seq,),
+            expected="the same steps",
+            observed=_words(longer, 1.0),
+        )
     return held([one.outcome.seq, other.outcome.seq])
 
 
@@ -109,7 +130,9 @@ def _words(step: Step, scale: float) -> str:
 def pairs(history: History, left: str, right: str) -> list[tuple[WaitTrace, WaitTrace]]:
     """The waits that two runs of one history have in common."""
     by_run = {(wait.run, wait.name): wait for wait in traces(history)}
-    return [(wait, by_run[right, name]) for (run, name), wait in by_run.items() if run == left and (right, name) in by_run]
+    return [
+        (wait, by_run[right, name]) for (run, name), wait in by_run.items() if run == left and (right, name) in by_run
+    ]
 
 
 def _twins(history: History) -> Finding:
@@ -142,7 +165,11 @@ def _relation(name: str, judge: Callable[[WaitTrace, WaitTrace, float], Finding]
     """Judge base and changed of a history whose note says that this relation holds between them."""
 
     def check(history: History) -> Finding:
-        notes = [event for event in history.of_kind(events.BENCH_NOTE) if event.data.get("what") == "relation" and event.data.get("relation") == name]
+        notes = [
+            event
+            for event in history.of_kind(events.BENCH_NOTE)
+            if event.data.get("what") == "relation" and event.data.get("relation") == name
+        ]
         if not notes:
             return held()
         amount = number(notes[0].data.get("amount"), 1.0)
@@ -167,7 +194,9 @@ def _wall_ignored(history: History) -> Finding:
 
 
 def _scale(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:
-    return compare(one, other, what=f"all times {amount:g} times as long are not all {amount:g} times as long", scale=amount)
+    return compare(
+        one, other, what=f"all times {amount:g} times as long are not all {amount:g} times as long", scale=amount
+    )
 
 
 def _resource(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:  # noqa: ARG001 - the shape of a relation
@@ -180,13 +209,25 @@ def _pending(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:
     shown = (one.outcome.seq, other.outcome.seq)
     took, longer = one.outcome.at - one.began, other.outcome.at - other.began
     if longer < took - one.tolerance:
-        return violated(f"{amount:g} more pending answers made it end earlier", events=shown, expected=f"at least {seconds(took)}", observed=seconds(longer))
+        return violated(
+            f"{amount:g} more pending answers made it end earlier",
+            events=shown,
+            expected=f"at least {seconds(took)}",
+            observed=seconds(longer),
+        )
     if len(other.fetches) < len(one.fetches):
         return violated(
             f"{amount:g} more pending answers made it fetch less", events=shown, expected=f"{len(one.fetches)} or more", observed=str(len(other.fetches)),
         )  # fmt: skip
-    if other.category not in (one.category, "timeout") or (one.category == other.category == "returned" and one.view.get("status") != other.view.get("status")):
-        return violated("more pending answers changed the outcome", events=shown, expected=f"{how(one)}, or a timeout", observed=how(other))
+    if other.category not in (one.category, "timeout") or (
+        one.category == other.category == "returned" and one.view.get("status") != other.view.get("status")
+    ):
+        return violated(
+            "more pending answers changed the outcome",
+            events=shown,
+            expected=f"{how(one)}, or a timeout",
+            observed=how(other),
+        )
     return held(shown)
 
 

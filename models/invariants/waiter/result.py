@@ -28,26 +28,45 @@ def _agrees(view: Json, payload: Json) -> bool:
 
 def _result_is_the_answer(wait: WaitTrace) -> Finding:
     last = wait.final
-    if wait.category != "returned" or wait.outcome is None or last is None or last.says is None or last.says.body is None or not last.says.terminal:
+    if (
+        wait.category != "returned"
+        or wait.outcome is None
+        or last is None
+        or last.says is None
+        or last.says.body is None
+        or not last.says.terminal
+    ):
         return held()
     view, says, body = wait.view, last.says, last.says.body
     shown = [last.end, wait.outcome]
 
     def wrong(what: str, expected: object, observed: object) -> Finding:
-        return breach(wait, f"the returned value has another {what} than the last answer", shown, expected=repr(expected)[:200], observed=repr(observed)[:200])
+        return breach(
+            wait,
+            f"the returned value has another {what} than the last answer",
+            shown,
+            expected=repr(expected)[:200],
+            observed=repr(observed)[:200],
+        )
 
     if view.get("raw_status") is not None and view.get("raw_status") != says.word:
         return wrong("raw status", says.word, view.get("raw_status"))
     if view.get("raw") is not None and plain(view.get("raw")) != plain(body):
         return wrong("envelope", body, view.get("raw"))
-    if view.get("job_id") is not None and body.get("job_id") is not None and str(view.get("job_id")) != str(body.get("job_id")):
+    if (
+        view.get("job_id") is not None
+        and body.get("job_id") is not None
+        and str(view.get("job_id")) != str(body.get("job_id"))
+    ):
         return wrong("job id", body.get("job_id"), view.get("job_id"))
     if says.status == "completed":
         held_ = [payload for payload in (body.get("result"), body.get("data")) if isinstance(payload, dict) and payload]
         result = view.get("result")
         if held_ and not any(_agrees(result, payload) for payload in held_):
             return wrong("result", held_[0], result)
-        if held_ and (_empty(result) or (isinstance(result, Mapping) and all(_empty(value) for value in result.values()))):
+        if held_ and (
+            _empty(result) or (isinstance(result, Mapping) and all(_empty(value) for value in result.values()))
+        ):
             return wrong("result", held_[0], result)
     elif says.status == "failed" and error_text(says):
         finding = _error(says, view)
@@ -83,7 +102,13 @@ def _identity(wait: WaitTrace) -> Finding:
         )  # fmt: skip
     named = wait.view.get("job_id")
     if named is not None and str(named) != asked and (last is None or last.kind != "unclear"):
-        return breach(wait, f"returned a value that says it is job {named!r}", [wait.outcome], expected=repr(asked), observed=repr(named))
+        return breach(
+            wait,
+            f"returned a value that says it is job {named!r}",
+            [wait.outcome],
+            expected=repr(asked),
+            observed=repr(named),
+        )
     strangers = [fetch.end.seq for fetch in wait.fetches if fetch.kind == "wrong_id" and fetch.end is not None]
     return held(strangers)
 

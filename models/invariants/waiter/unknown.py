@@ -34,11 +34,23 @@ def _does_as_said(wait: WaitTrace) -> Finding:
             continue  # a dialect says what an unknown *word* does; here there is none
         else:
             if after is not None:
-                return breach(wait, f"went on after the unknown status {word!r}", [fetch.end, after], expected=f"the wait's end ({policy})", observed="a fetch")
+                return breach(
+                    wait,
+                    f"went on after the unknown status {word!r}",
+                    [fetch.end, after],
+                    expected=f"the wait's end ({policy})",
+                    observed="a fetch",
+                )
             if wait.outcome is None:
                 return undecided("the run ended after an unknown status", events=(fetch.end.seq,))
             if policy == "raise" and wait.category == "returned":
-                return breach(wait, f"returned after the unknown status {word!r}", [fetch.end, wait.outcome], expected="an error", observed=how(wait))
+                return breach(
+                    wait,
+                    f"returned after the unknown status {word!r}",
+                    [fetch.end, wait.outcome],
+                    expected="an error",
+                    observed=how(wait),
+                )
         seen.append(fetch.end.seq)
     return held(seen)
 
@@ -63,12 +75,25 @@ def _visible(wait: WaitTrace) -> Finding:
             seen.append(event.seq)
     jobs = [fetch for fetch in wait.fetches if fetch.kind in ("running", "unknown", "terminal")]
     clear = all(fetch.kind not in ("unclear", "open") for fetch in wait.fetches)
-    if wait.category == "timeout" and jobs and jobs[-1].kind == "unknown" and jobs[-1].says is not None and wait.outcome is not None and clear:
+    if (
+        wait.category == "timeout"
+        and jobs
+        and jobs[-1].kind == "unknown"
+        and jobs[-1].says is not None
+        and wait.outcome is not None
+        and clear
+    ):
         word = jobs[-1].says.word
         shown = mapping(wait.outcome.data.get("carries")).get("raw_status")
         if isinstance(word, str):
             if shown != word:
-                return breach(wait, "an unknown status word can't be read in the timeout error", [jobs[-1].end, wait.outcome], expected=repr(word), observed=repr(shown))
+                return breach(
+                    wait,
+                    "an unknown status word can't be read in the timeout error",
+                    [jobs[-1].end, wait.outcome],
+                    expected=repr(word),
+                    observed=repr(shown),
+                )
             seen.append(wait.outcome.seq)
     return held(seen)
 

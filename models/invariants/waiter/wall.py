@@ -15,7 +15,12 @@ def _monotonic_only(wait: WaitTrace) -> Finding:
     if not jumps:
         return held()
     deadline, near = wait.deadline, wait.tolerance
-    if wait.category == "timeout" and wait.outcome is not None and deadline is not None and wait.outcome.at < deadline - near:
+    if (
+        wait.category == "timeout"
+        and wait.outcome is not None
+        and deadline is not None
+        and wait.outcome.at < deadline - near
+    ):
         return breach(
             wait, "gave up early after a jump of the wall clock", [jumps[0], wait.outcome], expected=f"a timeout at {seconds(deadline)}", observed=how(wait),
         )  # fmt: skip
@@ -35,7 +40,13 @@ def _monotonic_only(wait: WaitTrace) -> Finding:
     end = wait.outcome or wait.last
     busy = max((fetch.ended - fetch.began for fetch in wait.fetches if fetch.end is not None), default=0.0)
     late = sum(max(sleep.late, 0.0) for sleep in wait.sleeps)
-    if end is not None and deadline is not None and not wait.cancelled and wait.dialect.clips and wait.dialect.transient != "client":
+    if (
+        end is not None
+        and deadline is not None
+        and not wait.cancelled
+        and wait.dialect.clips
+        and wait.dialect.transient != "client"
+    ):
         bound = deadline + busy + late + near
         if end.at > bound:
             return breach(
