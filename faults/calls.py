@@ -79,7 +79,7 @@ def bounded(call: WaitCall, parameters: Collection[str]) -> WaitCall:
     polls = nominal_polls(dataclasses.replace(call, timeout=math.inf))
     longest = polls[-1]
     if "timeout" in parameters and math.isfinite(call.timeout) and call.timeout > longest:
-        return dataclasses.replace(call, timeout=longest)
+        return dataclasses.replace(call, timeout=round(longest, 6))
     return call
 
 

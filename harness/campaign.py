@@ -159,6 +159,7 @@ class _Search:
         self.spec, self.versions = spec, versions
         self.invariants = suite.applicable(subject)
         self.tallies = {item.id: _Tally() for item in self.invariants}
+        self.shrink_runs = max(1, round(profile.shrink_runs * suite.shrink_share))
         self.reach = _Reach()
         self.violated_by_plan: dict[str, frozenset[str]] = {}
         self.checked = self.flaky = 0
@@ -172,6 +173,8 @@ class _Search:
         total = max(1, round(self.profile.examples * self.suite.share))
 
         def on_case(plan: Any, history: History | None) -> None:
+            if history is not None:
+                self.hooks.plan(self.suite.name, plan)
             self._collect(plan, self.execute(plan) if history is None else history)
             self.hooks.progress(self.suite.name, min(self.reach.examples, total), total)
 
@@ -365,14 +368,18 @@ class _Shrinker:
         return True
 
     def on_case(self, plan: Any, history: History | None) -> None:
-        if self.runs > self.owner.profile.shrink_runs:
+        if history is not None:
+            self.owner.hooks.plan(
+                self.owner.suite.name, plan
+            )  # a machine has run it already: a sign of life all the same
+        if self.runs > self.owner.shrink_runs:
             raise _Enough
         if self._violates(plan, history):
             raise self.failed(self.item.id)
 
     def finish(self) -> None:
         """Drop one item at a time until none can be dropped, within the same budget again."""
-        limit = self.runs + self.owner.profile.shrink_runs
+        limit = self.runs + self.owner.shrink_runs
         progress = True
         while progress and self.runs < limit:
             progress = False

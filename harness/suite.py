@@ -61,7 +61,8 @@ class Suite(Generic[P, S]):
       hands plan and history to ``on_case`` at its end. Exactly one of the two.
     * ``corners(subject)``: plans that are always run first.
     * ``refuses(subject)``: why this subject can't be run here, or ``""``.
-    * ``share``: part of the profile's examples that this suite gets; dear suites take less.
+    * ``share``, ``shrink_share``: parts of the profile's examples and of its runs for shrinking that this suite gets; dear suites take
+      less.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Suite(Generic[P, S]):
     corners: Callable[[S], Sequence[P]] = lambda _: ()
     refuses: Callable[[S], str] = lambda _: ""
     share: float = 1.0
+    shrink_share: float = 1.0
 
     def __post_init__(self) -> None:
         if (self.strategy is None) == (self.machine is None):

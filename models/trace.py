@@ -221,6 +221,8 @@ class WaitTrace:
                 pending = next(sleeps, None)
             if after is None and not shift:
                 continue
+            if number_ and any(fetch.kind == "unclear" for fetch in polls[number_ - 1][:-1]):
+                break  # whether the client took that answer for a failure can't be told, so neither can the number of this pause
             if (after is not None and after.end is None) or (
                 self.cancel is not None and self.cancel.seq < poll[0].start.seq
             ):

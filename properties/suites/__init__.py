@@ -16,14 +16,14 @@ class UnknownSuiteError(ValueError):
 
 @cache
 def all_suites() -> dict[str, AnySuite]:
-    """Every suite by name, in the order of their files and in a file in its own order."""
+    """Every suite by name, sorted by kind and name: a plain suite comes before those that are named after it."""
     found: dict[str, AnySuite] = {}
     for module in sorted(pkgutil.iter_modules(__path__), key=lambda item: item.name):
         for suite in getattr(importlib.import_module(f"{__name__}.{module.name}"), "SUITES", ()):
             if suite.name in found:
                 raise ValueError(f"two suites are called {suite.name!r}")
             found[suite.name] = suite
-    return found
+    return dict(sorted(found.items(), key=lambda item: (item[1].kind, item[0])))
 
 
 def chosen(names: Sequence[str]) -> list[AnySuite]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from ...faults.concurrent_plan import ConcurrentPlan, StartedWait
 from ...faults.plan import WaitPlan, answer, plan_to_json
 from ...faults.run import distinct, header_of, run_many
@@ -17,6 +19,8 @@ def run(plan: ConcurrentPlan, subject: WaiterSubject) -> History:
     """Run the waits together, then each alone, into one history."""
     history = History(header_of(subject, plan_to_json(plan), "waiter-concurrent"))
     waits = distinct([wait.plan for wait in plan.waits])
+    # One clock for all: it starts where the first plan says, also when a wait is alone.
+    waits = [dataclasses.replace(wait, origin=waits[0].origin) for wait in waits]
     pairs = [(wait, started.start) for wait, started in zip(waits, plan.waits, strict=True)]
     if pairs:
         run_many(pairs, subject, prefix="together/", history=history)

@@ -11,7 +11,7 @@ from ....harness import events
 from ....harness.history import Event, History
 from ....harness.invariant import Checker, Invariant, Level
 from ....harness.verdicts import Finding, first_bad, held, undecided, violated
-from ...trace import Fetch, WaitTrace, number, traces
+from ...trace import NOISE, Fetch, WaitTrace, number, traces
 from ._judging import how, seconds
 from .wall import jump_harmless
 
@@ -39,7 +39,7 @@ def steps_of(wait: WaitTrace, *, sleeps: bool, targets: bool = True) -> list[Ste
             if item.end is not None:
                 said = f"{item.kind}:{item.says.word if item.says is not None else ''}"
                 found.append(Step(act="answer", at=item.ended - wait.began, size=0.0, detail=said, event=item.end))
-        elif sleeps:
+        elif sleeps and not 0 <= item.asked <= NOISE:
             found.append(Step(act="sleep", at=at, size=item.asked, detail="", event=item.start))
     if wait.outcome is not None:
         view = wait.view

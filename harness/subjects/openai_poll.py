@@ -1,0 +1,142 @@
+"""``openai`` (PyPI, Apache-2.0), unmodified: ``vector_stores.files.poll`` of its two clients.
+
+Its documentation of ``poll``: it waits "for the vector store file to finish processing" and returns "even if the file failed";
+``max_wait_seconds`` limits polling and raises ``TimeoutError``, "zero prevents any polling requests", in-flight requests and their
+retries "may finish after the polling deadline", and timing out does not cancel anything. The pause is ``poll_interval_ms``. The client
+retries connection errors, 408, 409, 429 and 5xx twice, and the two clients are "otherwise identical". Nothing is said of the first
+poll, of unknown words, or of a fetch at the deadline, so none is claimed.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..adapter import Adapter
+from ..dialect import Mode, WaiterDialect
+from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
+from ._translate import AsyncTranslated, Translated, Vocabulary, error_of, id_of, payload_of
+
+DIALECT = WaiterDialect(
+    final_poll=False,
+    unknown_status="end",
+    words="enum",
+    failure="return",
+    transient="client",
+    client_retries=2,
+    early_wake="fetch",
+    fetch_limit="phase",
+    parameters=frozenset({"timeout", "poll_interval"}),
+    defaults={"factor": 1.0, "fetch_timeout": 600.0},
+    clock="module",
+)
+
+CLAIMS = frozenset(
+    """
+    schedule deadline prompt_stop only_reads failure disjoint result transient twins ids_escaped
+    """.split()
+)
+
+
+def _envelope(job: Mapping[str, Any], word: Any) -> Mapping[str, Any]:
+    error = error_of(job)
+    return {
+        "id": id_of(job),
+        "object": "vector_store.file",
+        "created_at": 1_700_000_000,
+        "vector_store_id": "vs-1",
+        "usage_bytes": 1,
+        "status": word,
+        "last_error": error and {**error, "code": "server_error"},
+        "result": payload_of(job),
+    }
+
+
+WORDS = Vocabulary(
+    prefix="/vector_stores/vs-1/files/",
+    words={
+        "completed": "completed",
+        "failed": "failed",
+        "cancelled": "cancelled",
+        "processing": "in_progress",
+        "pending": "in_progress",
+    },
+    envelope=_envelope,
+)
+
+
+def view(file: Any) -> JobView:
+    """What its ``VectorStoreFile`` says. The model keeps fields that it does not know, so the payload is still there."""
+    error = file.last_error
+    return JobView(
+        job_id=file.id,
+        status=WORDS.meaning(file.status),
+        result=getattr(file, "result", None),
+        error=None if error is None else {"code": error.code, "message": error.message},
+    )
+
+
+def _arguments(call: WaitCall) -> dict[str, Any]:
+    given: dict[str, Any] = {"vector_store_id": "vs-1"}
+    if math.isfinite(call.timeout):
+        given["max_wait_seconds"] = call.timeout
+    if call.poll_interval is not None:
+        milliseconds = call.poll_interval * 1000
+        given["poll_interval_ms"] = round(milliseconds) if math.isfinite(milliseconds) else milliseconds
+    return given
+
+
+def load() -> Sequence[WaiterSubject]:
+    """Import the package and build its two subjects."""
+    # Its models are otherwise built at their first use, which would be while the clock is frozen.
+    os.environ.setdefault("DEFER_PYDANTIC_BUILD", "false")
+    import httpx
+    import openai
+    from openai import _base_client
+    from openai.resources.vector_stores import files
+
+    assert files
+    platform = _base_client.get_platform()
+
+    def wait(bench: WaiterBench, call: WaitCall) -> Any:
+        http = httpx.Client(transport=Translated(bench, WORDS, call.resource))
+        with openai.OpenAI(api_key="key", base_url=bench.base_url, http_client=http) as client:
+            return client.vector_stores.files.poll(call.job_id, **_arguments(call))
+
+    async def wait_async(bench: WaiterBench, call: WaitCall) -> Any:
+        http = httpx.AsyncClient(transport=AsyncTranslated(bench, WORDS, call.resource))
+        async with openai.AsyncOpenAI(api_key="key", base_url=bench.base_url, http_client=http) as client:
+            # Asked for in a thread at the first request, for a header; the simulated loop has no threads.
+            client._platform = platform  # noqa: SLF001
+            return await client.vector_stores.files.poll(call.job_id, **_arguments(call))
+
+    def subject(mode: Mode) -> WaiterSubject:
+        more = {"cancel_prompt", "cancel_original"} if mode == "asyncio" else set()
+        return WaiterSubject(
+            name=f"openai-{mode}",
+            mode=mode,
+            family="openai",
+            package="openai",
+            summary="OpenAI SDK, vector_stores.files.poll",
+            wait=wait if mode == "sync" else wait_async,
+            view=view,
+            dialect=DIALECT,
+            claims=CLAIMS | more,
+            errors={"timeout": (TimeoutError,), "transport": (openai.APIError,), "value": (ValueError,)},
+            patch=("openai",),
+            twins=lambda: [subject("sync"), subject("asyncio")],
+        )
+
+    return [subject("sync"), subject("asyncio")]
+
+
+ADAPTER = Adapter(
+    name="openai",
+    provides=("openai-sync", "openai-asyncio"),
+    group="real",
+    load=load,
+    package="openai",
+    summary="OpenAI SDK's vector_stores.files.poll, synchronous and asyncio",
+)
