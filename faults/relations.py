@@ -101,21 +101,27 @@ def relation_plans(dialect: WaiterDialect) -> st.SearchStrategy[RelationPlan]:
             "pending": st.sampled_from((1.0, 2.0, 5.0)),
             "scale": st.sampled_from((2.0, 4.0)),
         }
-        plans = _plain_plans(dialect) if relation in ("scale", "pending") else wait_plans(dialect)
+        plans = wait_plans(dialect)
+        if relation == "scale":
+            plans = plans.map(_plain)
+        elif relation == "pending":
+            plans = plans.map(_plain).map(_instant)
         return st.builds(RelationPlan, plan=plans, relation=st.just(relation), amount=amounts[relation])
 
     return st.sampled_from(relations).flatmap(of)
 
 
-def _plain_plans(dialect: WaiterDialect) -> st.SearchStrategy[WaitPlan]:
-    """Plans of status words and delays alone, in which nothing wakes early or late and nobody cancels."""
+def _plain(plan: WaitPlan) -> WaitPlan:
+    """Status words and delays alone; nothing wakes early or late and nobody cancels."""
+    keep = [item for item in plan.answers if item.kind in ("status", "http_error")]
+    ending = plan.ending if plan.ending.kind == "status" else answer("status")
+    return dataclasses.replace(plan, answers=tuple(keep), ending=ending, wakes=(), caller=(), clock=())
 
-    def plain(plan: WaitPlan) -> WaitPlan:
-        keep = [item for item in plan.answers if item.kind in ("status", "http_error")]
-        ending = plan.ending if plan.ending.kind == "status" else answer("status")
-        return dataclasses.replace(plan, answers=tuple(keep), ending=ending, wakes=(), caller=(), clock=())
 
-    return wait_plans(dialect).map(plain)
+def _instant(plan: WaitPlan) -> WaitPlan:
+    """No answer takes time: a slow one that a limit now cuts off would make the longer wait end earlier, and rightly."""
+    answers = tuple(dataclasses.replace(item, delay=0.0) for item in plan.answers)
+    return dataclasses.replace(plan, answers=answers, ending=dataclasses.replace(plan.ending, delay=0.0))
 
 
 def run_relation(plan: RelationPlan, subject: WaiterSubject, *, suite: str = "") -> History:

@@ -22,7 +22,10 @@ from waitproof.properties.zoo import UnknownBugError, hunt, line_of, search_zoo,
 
 BUGS = tuple(all_bugs().values())
 
-GAPS: dict[str, str] = {}
+GAPS = {
+    "a-reconnect-makes-a-new-key": "waiter.create_not_doubled looks for what='created'; the server records 'create RESOURCE'",
+    "the-librarys-default-timeout": "waiter.fetch_patient does not judge a fetch that the subject's own transport gave up",
+}
 """Bugs that break the specification and that the checker named for them does not see yet, with the reason."""
 
 each_bug = pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
