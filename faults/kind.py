@@ -25,6 +25,8 @@ class Kind:
     * ``reply`` (answers): the data and what was asked, made into a reply.
     * ``adjust`` (wakes): seconds asked to seconds really slept.
     * ``at`` (caller, clock): the virtual second at which it acts.
+    * ``seam_only`` (wakes): ``time.sleep`` and an event loop's sleep promise never to wake so, hence it is drawn only for subjects whose
+      clock is a parameter.
     * ``weight``: how often it is drawn beside the other kinds of its place.
     """
 
@@ -36,6 +38,7 @@ class Kind:
     reply: Callable[[Any, Asked], Reply] | None = None
     adjust: Callable[[Any, float], float] | None = None
     at: Callable[[Any], float] | None = None
+    seam_only: bool = False
     weight: int = 1
 
     def __post_init__(self) -> None:

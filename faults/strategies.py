@@ -176,7 +176,7 @@ def wait_plans(
         call=call,
         answers=tuple(listed),
         ending=_ending(draw, enabled, late, must_end=endless(call, dialect)),
-        wakes=draw(_faults("wake", only, 5)) if wakes else (),
+        wakes=draw(_faults("wake", only, 5, seam=dialect.clock == "seam")) if wakes else (),
         caller=_cancellation(draw, call, only) if cancels else (),
         clock=draw(_faults("clock", only, 2)) if jumps else (),
         origin=pick(draw, (0.0, 0.0, 1024.0, 1e6, 123_456.789)),
@@ -194,8 +194,10 @@ def _swarm(draw: st.DrawFn, kinds: Sequence[Kind]) -> list[Kind]:
 
 
 @cache
-def _faults(place: str, only: frozenset[str] | None, most: int) -> st.SearchStrategy[tuple[Fault, ...]]:
-    kinds = _kinds(place, only)
+def _faults(
+    place: str, only: frozenset[str] | None, most: int, *, seam: bool = True
+) -> st.SearchStrategy[tuple[Fault, ...]]:
+    kinds = [kind for kind in _kinds(place, only) if seam or not kind.seam_only]
     if not kinds:
         return st.just(())
     # no fault at all is as likely as some: a kind that is always on hides what happens without it

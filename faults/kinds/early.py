@@ -32,4 +32,6 @@ def _strategy() -> st.SearchStrategy[Early]:
     )
 
 
-KINDS = (Kind(name="early", place="wake", data=Early, strategy=_strategy, words=_words, adjust=_adjust),)
+KINDS = (
+    Kind(name="early", place="wake", data=Early, strategy=_strategy, words=_words, adjust=_adjust, seam_only=True),
+)

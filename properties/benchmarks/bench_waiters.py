@@ -5,7 +5,6 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
-
 from waitproof.faults.plan import WaitPlan, answer
 from waitproof.faults.run import run_wait
 from waitproof.harness.campaign import judge
@@ -29,7 +28,9 @@ def subject(name):
     return found
 
 
-@pytest.mark.parametrize("name", ["builtin-sync", "builtin-asyncio", "builtin-trio", "landingai-ade-sync", "landingai-ade-asyncio"])
+@pytest.mark.parametrize(
+    "name", ["builtin-sync", "builtin-asyncio", "builtin-trio", "landingai-ade-sync", "landingai-ade-asyncio"]
+)
 def test_a_wait_of_ten_fetches(benchmark, name):
     """Waits a second in virtual time: the client, the transport, the server and the recording of some 80 events."""
     waiter = subject(name)

@@ -156,7 +156,7 @@ def test_the_wheel_holds_every_module(tmp_path):
     wanted = {f"waitproof/{path.as_posix()}" for path in sources() if path.parent in packages}
     wanted |= {
         f"waitproof/{path.relative_to(ROOT).as_posix()}"
-        for pattern in ("reports/templates/*", "faults/zoo/waiter/plans/*.json")
+        for pattern in ("reports/templates/*", "faults/zoo/*/plans/*.json")
         for path in ROOT.glob(pattern)
     }
     assert wanted | {"waitproof/py.typed", "waitproof/__main__.py"} <= held

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from waitproof.harness.results import read_results
 
 ROOT = Path(__file__).parents[2]
@@ -19,11 +18,27 @@ def test_the_adapter_of_the_readme_runs(tmp_path):
     for name, body in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", text, flags=re.DOTALL):
         (tmp_path / name).write_text(body)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bench_slowpoke.py", "slowpoke.py"]
-    command = [sys.executable, "-m", "waitproof", "run", "bench_slowpoke:SUBJECT", "--profile", "quick", "--seed", "1", "--out", "out"]
+    command = [
+        sys.executable,
+        "-m",
+        "waitproof",
+        "run",
+        "bench_slowpoke:SUBJECT",
+        "--profile",
+        "quick",
+        "--seed",
+        "1",
+        "--out",
+        "out",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode in (0, 1), done.stderr
     rows = read_results(tmp_path / "out").rows
-    assert {row.invariant for row in rows if row.verdict == "held"} >= {"waiter.fetch_first", "waiter.exact_schedule", "waiter.prompt_stop"}
+    assert {row.invariant for row in rows if row.verdict == "held"} >= {
+        "waiter.fetch_first",
+        "waiter.exact_schedule",
+        "waiter.prompt_stop",
+    }
 
 
 @pytest.mark.parametrize("command", ["demo", "test", "lint", "bench", "zoo"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...faults.kinds import kind_named
 from ...faults.plan import WaitPlan, answer, fault
 from ...harness.dialect import WaiterDialect
 from ...harness.protocols import WaitCall
@@ -80,6 +81,8 @@ def corners(dialect: WaiterDialect) -> Sequence[WaitPlan]:
         WaitPlan(old_keys=True, answers=(_PENDING,)),
         WaitPlan(call=WaitCall(timeout=300.0), ending=_PENDING),
     ]
+    if dialect.clock != "seam":
+        plans = [plan for plan in plans if not any(kind_named(item.kind).seam_only for item in plan.wakes)]
     if dialect.limit == "attempts":
         plans += [
             WaitPlan(call=WaitCall(attempts=3), ending=_PENDING),

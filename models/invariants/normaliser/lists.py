@@ -146,7 +146,7 @@ INVARIANTS = (
     ),
     Invariant(
         id="normaliser.list_no_coercion", level=Level.MUST, claim="list_flags", check=_each(_flags), source="SPEC 3 JobList; W70",
-        expectation="has_more, org_id, page and page_size are what came: \"false\" is no boolean, true is no page number.",
+        expectation='has_more, org_id, page and page_size are what came: "false" is no boolean, true is no page number.',
     ),
     Invariant(
         id="normaliser.list_keeps_envelope_when_sliced", level=Level.MUST, claim="list_slices", check=_each(_slices), source="SPEC 3 JobList",

@@ -89,7 +89,7 @@ def _created(wants: Callable[[str, str], bool]) -> Judge:
     def judge(call: Call, reading: Reading) -> Finding:
         kinds = [time_kind(call.envelope.get(name), call.dialect) for name in ("created_at", "received_at")]
         key, value = time_value("created_at", call.envelope, call.resource, call.dialect)
-        if key not in ("created_at", "received_at") or not wants(key, kinds[0]) or "absent" == kinds[1]:
+        if key not in ("created_at", "received_at") or not wants(key, kinds[0]) or kinds[1] == "absent":
             return held()
         moment, said = moment_of(value, call.dialect.epoch_bounds), _said(reading, "created_at")
         if not isinstance(moment, int):
