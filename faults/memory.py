@@ -58,12 +58,13 @@ def run_memory(plan: MemoryPlan, subject: WaiterSubject, *, suite: str = "") -> 
     """Run it; a ``bench.note`` called ``memory`` says ``fetches`` and ``bodies_kept`` at each count."""
     history = History(header_of(subject, plan_to_json(plan), suite))
     run = [0]
+    before = _kept(history)  # what other runs' histories hold is none of this subject's
 
     def watch(index: int) -> None:
         if index and index % plan.every == 0 and index > run[0]:
             run[0] = index
             at = history[len(history) - 1].at  # type: ignore[union-attr]
-            data = {"what": "memory", "fetches": index, "bodies_kept": _kept(history)}
+            data = {"what": "memory", "fetches": index, "bodies_kept": max(0, _kept(history) - before)}
             history.append(at=at, kind=events.BENCH_NOTE, lane=events.BENCH, data=data)
 
     long_enough = 11.0 * plan.fetches

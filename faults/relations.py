@@ -26,8 +26,8 @@ Relation = Literal["origin", "scale", "pending", "resource", "wall"]
 class RelationPlan:
     """One wait and what is changed in its second run.
 
-    ``origin``: the monotonic clock reads ``amount`` seconds more at the start. ``wall``: the wall clock jumps by ``amount`` seconds at the
-    start. ``resource``: another of the three resources (``amount`` picks which). ``pending``: ``amount`` further answers "processing"
+    ``origin``: the monotonic clock reads ``amount`` seconds more at the start. ``wall``: the wall clock jumps by ``amount`` seconds soon
+    after the start. ``resource``: another of the three resources (``amount`` picks which). ``pending``: ``amount`` further answers "processing"
     come first. ``scale``: every time of the plan is ``amount`` times as long (a power of two, so that no rounding differs).
     """
 
@@ -39,7 +39,7 @@ class RelationPlan:
         """The plan as sentences, one an item."""
         change = {
             "origin": f"the monotonic clock reads {self.amount:g} more at the start",
-            "wall": f"the wall clock jumps by {self.amount:g} s at the start",
+            "wall": f"the wall clock jumps by {self.amount:g} s after a quarter of a second",
             "resource": f"the job is of {self.changed().call.resource}",
             "pending": f"{int(self.amount)} more answers 'processing' come first",
             "scale": f"every time is {self.amount:g} times as long",
@@ -52,7 +52,7 @@ class RelationPlan:
         if self.relation == "origin":
             return dataclasses.replace(plan, origin=plan.origin + self.amount)
         if self.relation == "wall":
-            return dataclasses.replace(plan, clock=(*plan.clock, fault("wall_jump", at=0.0, seconds=self.amount)))
+            return dataclasses.replace(plan, clock=(*plan.clock, fault("wall_jump", at=0.25, seconds=self.amount)))
         if self.relation == "resource":
             others = [name for name in RESOURCES if name != plan.call.resource]
             return dataclasses.replace(

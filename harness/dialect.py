@@ -24,6 +24,7 @@ class WaiterDialect:
     * ``limit``: what ends an unfinished wait: a time limit, a number of attempts, or nothing.
     * ``clips``: no sleep crosses the deadline. One that does not clip may end one wait late.
     * ``final_poll``: a last fetch happens at the deadline.
+    * ``gives_up``: when it gives up: at the deadline, or as soon as the next pause would cross it (``before_pause``).
     * ``unknown_status``: what a status word does that the waiter does not know: go on, raise, or end the wait.
     * ``words``: which words it knows: ``synonyms`` (SPEC 3's table, folded), ``folded`` (the five, in any case and spacing) or ``enum``
       (the five, to the letter). ``more_words``: further words, each with the status that it means.
@@ -44,6 +45,7 @@ class WaiterDialect:
     limit: Literal["time", "attempts", "none"] = "time"
     clips: bool = True
     final_poll: bool = True
+    gives_up: Literal["deadline", "before_pause"] = "deadline"
     unknown_status: Literal["continue", "raise", "end"] = "continue"
     words: Literal["synonyms", "folded", "enum"] = "synonyms"
     more_words: Mapping[str, str] = field(default_factory=dict)

@@ -58,7 +58,7 @@ class Invariant:
     def unclaimed(self, claims: Iterable[str], dialect: Any = None) -> str:
         """Why a subject with these claims and this dialect is not judged by this invariant; empty if it is."""
         if self.claim is not None and self.claim not in set(claims):
-            return f"not claimed: {self.claim}"
+            return f"it does not claim {self.claim!r}"
         if dialect is not None and not self.possible(dialect):
             return "its dialect rules the situation out"
         return ""

@@ -103,6 +103,13 @@ def write_json(value: object, *, sort: bool = True) -> str:
     What is no JSON is written as ``<repr>``, which no JSON text is, so that it never equals anything. Never recurses. ``1``, ``1.0`` and
     ``true`` are three texts.
     """
+    try:
+        return json.dumps(value, sort_keys=sort, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        return _write(value, sort=sort)
+
+
+def _write(value: object, *, sort: bool) -> str:
     parts: list[str] = []
     work: list[Any] = [value]
     while work:
@@ -139,14 +146,14 @@ class _Raw(str):
 
 
 def _key(name: object) -> str:
-    return json.dumps(str(name)) if isinstance(name, str) else f"<{safe_repr(name)}>"
+    return json.dumps(name) if isinstance(name, str) else f"<{safe_repr(name)}>"
 
 
 def _plain(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
-        return json.dumps(str(value))
+        return json.dumps(value)
     if isinstance(value, int):
         # CPython prints no integers above 4,300 digits; a Decimal made of one is exact, and prints them all.
         return str(Decimal(int(value)))

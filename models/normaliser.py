@@ -92,6 +92,31 @@ def ended(status_text: object) -> Wanted:
     return wanted(status_text in {write_json(name) for name in TERMINAL})
 
 
+# -- drift -------------------------------------------------------------------------------------------------------------
+
+
+def lacks(envelope: Mapping[str, Any]) -> bool:
+    """Is a field missing (or null) that every envelope of either family has: the id, or the status?"""
+    return envelope.get("job_id") is None or envelope.get("status") is None
+
+
+def retyped(envelope: Mapping[str, Any]) -> list[str]:
+    """The known keys whose value has another shape than the families give it (SPEC 3, first table)."""
+    return [key for key in sorted(KNOWN) if envelope.get(key) is not None and not _usual(key, envelope[key])]
+
+
+def _usual(key: str, value: object) -> bool:
+    if key in ("job_id", "status", "failure_reason"):
+        return isinstance(value, str)
+    if key in ("result", "data"):
+        return isinstance(value, dict)
+    if key == "error":
+        return isinstance(value, dict) and all(isinstance(value.get(name), str | None) for name in ("code", "message"))
+    if key == "progress":
+        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return isinstance(value, str) or isinstance(moment_of(value), int)
+
+
 # -- plain fields ------------------------------------------------------------------------------------------------------
 
 

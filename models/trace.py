@@ -19,6 +19,7 @@ from ..harness.jsonable import Json, revive
 from ..harness.protocols import WaitCall
 from .answers import Says, read
 from .parameters import bad_parameters
+from .schedule import Delays
 
 NOISE: Final = 1e-6
 """Float noise: two instants that differ by less are the same, whatever the resolution."""
@@ -154,6 +155,15 @@ class WaitTrace:
         if self.dialect.limit != "time" or not math.isfinite(self.call.timeout):
             return None
         return self.began + self.call.timeout
+
+    @property
+    def soonest_end(self) -> float | None:
+        """The first second at which it may give up: the deadline, or one pause before it if the dialect gives up rather than pause."""
+        deadline = self.deadline
+        if deadline is None or self.dialect.gives_up == "deadline":
+            return deadline
+        shift = 0 if self.dialect.first == "sleep" else 1
+        return deadline - Delays(self.call)[max(0, len(self.polls()) - shift)]
 
     @property
     def category(self) -> str:

@@ -213,6 +213,8 @@ class WaiterModel:
             low, high = min(low, max(deadline, now)), min(high, max(deadline, now))
         if low > now + near or high > now:
             actions.append(Action(act="sleep", low=now, high=max(high, now)))
+        if state.phase == "answered" and self.dialect.gives_up == "before_pause" and max(high, low) >= deadline - near:
+            actions.append(Action(act="timeout", low=now, high=now))
         final = low >= deadline - near
         if state.hopeless is not False and self.dialect.clips:
             actions.append(Action(act="timeout", low=deadline - near, high=max(deadline, now)))

@@ -7,7 +7,8 @@ and is where an unknown status word stays readable; "unexpected upstream drift d
 is "populated on completion"; times come as "both epoch ints and ISO strings", with a watershed of its own at 2e10; ``has_more`` of a list is a
 boolean or False.
 
-Not promised, and so not claimed: synonyms of status words; that a wrong or empty new key yields to the old one; failures as text or list;
+Not promised, and so not claimed: synonyms of status words; that a wrong or empty new key yields to the old one; failures as text or list; codes that are
+no text;
 aware times for naive text; anything about a body that is no object, about bad items or about slices of a list.
 """
 
@@ -24,8 +25,8 @@ PACKAGE = "landingai-ade"
 
 CLAIMS = frozenset(
     """
-    total raw unaliased idempotent families drift words status unknown_status terminal new_keys old_keys result result_completed errors
-    error_kept error_codes iso epochs time_types progress odd_fields list_total list_items list_flags
+    total raw unaliased idempotent families resources drift words status unknown_status terminal new_keys old_keys result result_completed errors
+    error_kept iso epochs time_types progress odd_fields list_total list_items list_flags
     """.split()
 )
 

@@ -29,4 +29,5 @@ def special(group: str, *more: str) -> tuple[Invariant, ...]:
 def plain() -> tuple[Invariant, ...]:
     """The invariants of one wait."""
     named = {name for names in SPECIAL.values() for name in names}
-    return tuple(item for name, item in catalogue().items() if name not in named)
+    families = ("subject.", "waiter.")
+    return tuple(item for name, item in catalogue().items() if name not in named and name.startswith(families))

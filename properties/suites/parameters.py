@@ -65,7 +65,13 @@ def corners(subject: WaiterSubject) -> Sequence[WaitPlan]:
     pending = answer("status", word="processing")
     extreme = [WaitPlan(call=WaitCall(timeout=1e300), answers=(pending,) * 3)]
     if "timeout" in able:
-        extreme.append(WaitPlan(call=dataclasses.replace(base, timeout=math.inf), answers=(pending,) * 3))
+        endless = dataclasses.replace(base, timeout=math.inf)
+        giant = answer("rate_limit", form="text", text="9" * 400)
+        extreme += [
+            WaitPlan(call=endless, answers=(pending,) * 3),
+            WaitPlan(call=endless, answers=(giant,)),
+            WaitPlan(call=dataclasses.replace(base, timeout=0.0), ending=pending),
+        ]
     if {"factor", "cap"} <= able:
         steep = dataclasses.replace(base, factor=1e308, cap=1e308, timeout=1e9)
         # A delay is computed at each poll: 2**1025 overflows at the 1025th, so the power must never be taken.

@@ -27,6 +27,8 @@ CORNERS = (
     RelationPlan(plan=_BASE, relation="resource", amount=0.0),
     RelationPlan(plan=_BASE, relation="resource", amount=1.0),
     RelationPlan(plan=WaitPlan(ending=answer("status", word="failed")), relation="resource", amount=0.0),
+    RelationPlan(plan=WaitPlan(ending=answer("status", word="done")), relation="resource", amount=0.0),
+    RelationPlan(plan=WaitPlan(ending=answer("status", word="done")), relation="resource", amount=1.0),
 )
 
 SUITES = (

@@ -31,11 +31,18 @@ def _judged(call: Call, reading: Reading, key: str) -> Finding:
     for name, one in parts:
         said = write_json(error.get(name))
         if not one.admits(said):
-            return breach(call, f"the {name} of the failure under {key!r} is wrong", expected=one.words(), observed=said)
+            return breach(
+                call, f"the {name} of the failure under {key!r} is wrong", expected=one.words(), observed=said
+            )
     message = error.get("message")
     lost = [text for text in want.within if not (isinstance(message, str) and text in message)]
     if lost:
-        return breach(call, f"a message of the failures under {key!r} is lost", expected=repr(lost[0]), observed=write_json(message))
+        return breach(
+            call,
+            f"a message of the failures under {key!r} is lost",
+            expected=repr(lost[0]),
+            observed=write_json(message),
+        )
     return held(call.shown[-1:])
 
 

@@ -17,7 +17,9 @@ def _progress(call: Call, reading: Reading) -> Finding:
     number = isinstance(said, int | float) and not isinstance(said, bool)
     if reading.get("progress") == "null" or (number and want[0] <= said <= want[1]):
         return held(call.shown[-1:])
-    return breach(call, "progress is out of range", expected="null, or a number from 0 to 1", observed=reading.get("progress"))
+    return breach(
+        call, "progress is out of range", expected="null, or a number from 0 to 1", observed=reading.get("progress")
+    )
 
 
 def _odd(call: Call, reading: Reading) -> Finding:
@@ -26,13 +28,29 @@ def _odd(call: Call, reading: Reading) -> Finding:
         findings.append(field_is(call, "job_id", job_id(call.envelope)))
     empty = FULL not in (payload_kind(call.envelope.get("result")), payload_kind(call.envelope.get("data")))
     if call.has("result") and empty:
-        want_none = reading.get("result") in ("null", "{}") or (call.dialect.result_form == "typed" and reading.value("result") is not None)
-        odd = [name for name in ("result", "data") if call.envelope.get(name) is not None and not isinstance(call.envelope[name], dict)]
+        want_none = reading.get("result") in ("null", "{}") or (
+            call.dialect.result_form == "typed" and reading.value("result") is not None
+        )
+        odd = [
+            name
+            for name in ("result", "data")
+            if call.envelope.get(name) is not None and not isinstance(call.envelope[name], dict)
+        ]
         if not want_none:
-            findings.append(breach(call, "no payload came, but the job has a result", expected=NOTHING.words(), observed=reading.get("result")))
+            findings.append(
+                breach(
+                    call,
+                    "no payload came, but the job has a result",
+                    expected=NOTHING.words(),
+                    observed=reading.get("result"),
+                )
+            )
         elif odd:
             findings.append(held(call.shown[-1:]))
-    return next((finding for finding in findings if not finding.answer), held([seq for item in findings for seq in item.witnesses]))
+    return next(
+        (finding for finding in findings if not finding.answer),
+        held([seq for item in findings for seq in item.witnesses]),
+    )
 
 
 INVARIANTS = (

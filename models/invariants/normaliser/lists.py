@@ -18,7 +18,13 @@ from .raw import TOLD, first_difference
 
 def _each(judge: Callable[[ListCall], Finding]) -> Checker:
     def check(history: History) -> Finding:
-        return first_bad([judge(page) for page in trace_of(history).lists if page.outcome is not None and isinstance(page.body, dict)])
+        return first_bad(
+            [
+                judge(page)
+                for page in trace_of(history).lists
+                if page.outcome is not None and isinstance(page.body, dict)
+            ]
+        )
 
     return check
 
@@ -42,7 +48,9 @@ def _total(page: ListCall) -> Finding:
     if page.items is None:
         return _breach(page, "a JSON object made the list raise", expected="a list of jobs", observed=_how(page))
     if not isinstance(page.jobs, list) and page.items:
-        return _breach(page, "`jobs` is no list, but there are jobs", expected="no jobs", observed=f"{len(page.items)} jobs")
+        return _breach(
+            page, "`jobs` is no list, but there are jobs", expected="no jobs", observed=f"{len(page.items)} jobs"
+        )
     return held(page.shown[-1:])
 
 
@@ -50,16 +58,22 @@ def _survives(page: ListCall) -> Finding:
     if not _bad_items(page):
         return held()
     if page.items is None:
-        return _breach(page, "a bad item made the list raise", expected="the item kept in its place, flagged", observed=_how(page))
+        return _breach(
+            page, "a bad item made the list raise", expected="the item kept in its place, flagged", observed=_how(page)
+        )
     if len(page.items) != len(page.jobs):
-        return _breach(page, "items of the list are lost", expected=f"{len(page.jobs)} jobs", observed=f"{len(page.items)} jobs")
+        return _breach(
+            page, "items of the list are lost", expected=f"{len(page.jobs)} jobs", observed=f"{len(page.items)} jobs"
+        )
     for index, (item, reading) in enumerate(zip(page.jobs, page.items, strict=True)):
         bad = not isinstance(item, dict)
         if reading.get("malformed") != write_json(bad):
             what = "a bad item is not flagged" if bad else "a good item is flagged as bad"
             return _breach(page, f"{what}, at {index}", expected=write_json(bad), observed=reading.get("malformed"))
         if bad and reading.get("raw") != write_json(item):
-            return _breach(page, f"a bad item is not kept, at {index}", expected=write_json(item), observed=reading.get("raw"))
+            return _breach(
+                page, f"a bad item is not kept, at {index}", expected=write_json(item), observed=reading.get("raw")
+            )
     return held(page.shown[-1:])
 
 
@@ -110,7 +124,9 @@ def _flags(page: ListCall) -> Finding:
             continue
         said = page.outcome.data.get(name)
         if not want.admits(said):
-            return _breach(page, f"{name} is not what came, read without coercion", expected=want.words(), observed=said)
+            return _breach(
+                page, f"{name} is not what came, read without coercion", expected=want.words(), observed=said
+            )
         seen = seen or name in page.body
     return held(page.shown[-1:] if seen else [])
 
@@ -121,7 +137,13 @@ def _slices(page: ListCall) -> Finding:
     seen = []
     for event in page.slices:
         if not event.data["same_type"]:
-            return _breach(page, "a slice is a plain list: its envelope is lost", expected="a list of jobs", observed=event.data["type"], more=(event.seq,))
+            return _breach(
+                page,
+                "a slice is a plain list: its envelope is lost",
+                expected="a list of jobs",
+                observed=event.data["type"],
+                more=(event.seq,),
+            )
         for name in sorted(page.fields):
             if event.data.get(name) != page.outcome.data.get(name):
                 return _breach(

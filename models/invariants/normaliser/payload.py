@@ -44,7 +44,9 @@ def _completed(call: Call, reading: Reading) -> bool:
 def _from_key(call: Call, reading: Reading, key: str) -> Finding:
     payload = call.envelope[key]
     if not shows(reading, payload, call.dialect.result_form):
-        return breach(call, f"the result is not what {key!r} holds", expected=write_json(payload), observed=reading.get("result"))
+        return breach(
+            call, f"the result is not what {key!r} holds", expected=write_json(payload), observed=reading.get("result")
+        )
     return held(call.shown[-1:])
 
 
@@ -70,10 +72,18 @@ def _yields(call: Call, reading: Reading) -> Finding:
 
 
 def _only_completed(call: Call, reading: Reading) -> Finding:
-    if reading.get("status") == COMPLETED or FULL not in (payload_kind(call.envelope.get("result")), payload_kind(call.envelope.get("data"))):
+    if reading.get("status") == COMPLETED or FULL not in (
+        payload_kind(call.envelope.get("result")),
+        payload_kind(call.envelope.get("data")),
+    ):
         return held()
     if reading.get("result") != "null":
-        return breach(call, f"a job that says it is {reading.get('status')} has a result", expected="null", observed=reading.get("result"))
+        return breach(
+            call,
+            f"a job that says it is {reading.get('status')} has a result",
+            expected="null",
+            observed=reading.get("result"),
+        )
     return held(call.shown[-1:])
 
 
@@ -85,12 +95,18 @@ def _typed(call: Call, reading: Reading) -> Finding:
         finding = _from_key(call, reading, key)
         if not finding.answer:
             return finding
-    payload = call.envelope.get(key) if key in ("result", "data") else None
+    plain = key == "result" or (key == "data" and payload_kind(call.envelope.get("result")) == ABSENT)
+    payload = call.envelope.get(key) if plain else None
     markdown = payload.get("markdown") if isinstance(payload, dict) else None
     if call.resource != "parse_jobs" or not call.has("markdown") or not isinstance(markdown, str):
         return held(call.shown[-1:] if key == "result" else [])
     if reading.get("markdown") != write_json(markdown):
-        return breach(call, "the typed result does not say the markdown", expected=write_json(markdown), observed=reading.get("markdown"))
+        return breach(
+            call,
+            "the typed result does not say the markdown",
+            expected=write_json(markdown),
+            observed=reading.get("markdown"),
+        )
     return held(call.shown[-1:])
 
 

@@ -33,7 +33,13 @@ def _untouched(call: Call) -> Finding:
         return held()
     sent = write_json(call.envelope)
     if event.data["text"] != sent:
-        return breach(call, "normalising changed the envelope that it was given", expected=sent, observed=event.data["text"], more=[event])
+        return breach(
+            call,
+            "normalising changed the envelope that it was given",
+            expected=sent,
+            observed=event.data["text"],
+            more=[event],
+        )
     return held([event.seq] if isinstance(call.envelope, dict | list) and call.envelope else [])
 
 
@@ -41,7 +47,10 @@ def _unaliased(call: Call, reading: Reading) -> Finding:
     if not call.envelope:
         return held()  # nothing to share
     seen = []
-    for after, what in (("input changed", "the caller changed its envelope"), ("result changed", "the caller changed the result")):
+    for after, what in (
+        ("input changed", "the caller changed its envelope"),
+        ("result changed", "the caller changed the result"),
+    ):
         event = call.later(events.REREAD, after)
         if event is None:
             continue
@@ -49,7 +58,13 @@ def _unaliased(call: Call, reading: Reading) -> Finding:
         names = ("raw", *TOLD) if after == "input changed" else ("raw",)
         changed = first_difference(reading, again, names)
         if changed:
-            return breach(call, f"{changed} changed when {what}", expected=reading.get(changed), observed=again.get(changed), more=[event])
+            return breach(
+                call,
+                f"{changed} changed when {what}",
+                expected=reading.get(changed),
+                observed=again.get(changed),
+                more=[event],
+            )
         seen.append(event.seq)
     before, after_raw = call.later(events.INPUT, "input changed"), call.later(events.INPUT, "raw changed")
     if before is not None and after_raw is not None:
@@ -66,7 +81,13 @@ def _idempotent(call: Call, reading: Reading) -> Finding:
     if event is None:
         return held()
     if "reading" not in event.data:
-        return breach(call, "its own raw made it raise", expected="the same job", observed=f"raised {event.data.get('type')}", more=[event])
+        return breach(
+            call,
+            "its own raw made it raise",
+            expected="the same job",
+            observed=f"raised {event.data.get('type')}",
+            more=[event],
+        )
     again = Reading(event.data["reading"])  # type: ignore[arg-type]
     changed = first_difference(reading, again, ("raw", *TOLD))
     if changed:

@@ -39,7 +39,9 @@ def _raw(call: Call, _: Reading) -> Finding:
 def _terminal(call: Call, reading: Reading) -> Finding:
     if reading.get("status") not in {write_json(name) for name in STATUSES}:
         return held()
-    return field_is(call, "terminal", ended(reading.get("status")), f" for a job that says it is {reading.get('status')}")
+    return field_is(
+        call, "terminal", ended(reading.get("status")), f" for a job that says it is {reading.get('status')}"
+    )
 
 
 INVARIANTS = (

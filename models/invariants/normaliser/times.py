@@ -44,12 +44,22 @@ def _judged(call: Call, reading: Reading, field: str, wants: Callable[[Any], boo
     moment, said = moment_of(value, call.dialect.epoch_bounds), _said(reading, field)
     if moment == NO_TIME:
         if said["is"] != "none":
-            return breach(call, f"{field} was made of {_short(value)}, which is no time", expected="null", observed=said.get("text"))
+            return breach(
+                call,
+                f"{field} was made of {_short(value)}, which is no time",
+                expected="null",
+                observed=said.get("text"),
+            )
         return held(call.shown[-1:])
     if not isinstance(moment, int):
         return held()
     if said["is"] != "time":
-        return breach(call, f"{field} can't be read from {_short(value)}", expected=f"{moment} µs since 1970", observed=said.get("text", "null"))
+        return breach(
+            call,
+            f"{field} can't be read from {_short(value)}",
+            expected=f"{moment} µs since 1970",
+            observed=said.get("text", "null"),
+        )
     if abs(said["us"] - moment) > NEAR:
         return breach(
             call, f"{field} is another moment than {_short(value)}", expected=f"{moment} µs since 1970", observed=f"{said['us']} µs, {said['text']}"

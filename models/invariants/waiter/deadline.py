@@ -103,15 +103,15 @@ def _gives_up_not_early(wait: WaitTrace) -> Finding:
                 expected=f"{wanted} polls", observed=f"{made} polls, then {how(wait)}",
             )  # fmt: skip
         return held([wait.outcome.seq])
-    deadline = wait.deadline
-    if deadline is None:
+    deadline, soonest = wait.deadline, wait.soonest_end
+    if deadline is None or soonest is None:
         return breach(
             wait, "gave up though it has no limit", [wait.outcome], expected="to wait for ever", observed=how(wait)
         )
-    if wait.outcome.at < deadline - wait.tolerance:
+    if wait.outcome.at < soonest - wait.tolerance:
         return breach(
             wait, f"gave up {seconds(deadline - wait.outcome.at)} before the deadline", [last, wait.outcome],
-            expected=f"a timeout at {seconds(deadline)}", observed=how(wait),
+            expected=f"a timeout at {seconds(soonest)} at the soonest", observed=how(wait),
         )  # fmt: skip
     return held([wait.outcome.seq])
 

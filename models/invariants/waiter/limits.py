@@ -123,7 +123,10 @@ def _fetch_patient(wait: WaitTrace) -> Finding:
         ):
             continue
         lasted = fetch.ended - fetch.began
-        given_up = fetch.end.data.get("ending") == "cancelled"
+        ending = fetch.end.data.get("ending")
+        given_up = ending == "cancelled" or (
+            ending == "error" and str(fetch.end.data.get("error", "")).endswith("Timeout")
+        )
         if given_up and lasted < limit - near and (deadline is None or fetch.ended < deadline - near):
             return breach(
                 wait, "gave a fetch up before its timeout", [fetch, fetch.end],

@@ -132,14 +132,14 @@ def _disjoint(wait: WaitTrace) -> Finding:
             expected="only a timeout is one",
             observed=how(wait),
         )
-    deadline = wait.deadline
+    soonest = wait.soonest_end
     expected: tuple[str, ...] = ()
     if says.terminal:
         expected = ("failure",)
     elif says.kind in SURFACING:
         expected = ("transport",)
     elif says.kind in ("transient", "not_found"):
-        spent = deadline is not None and wait.outcome.at >= deadline - wait.tolerance
+        spent = soonest is not None and wait.outcome.at >= soonest - wait.tolerance
         expected = ("timeout", "transport") if spent else ("transport",)
         if spent and says.kind == "transient" and wait.dialect.transient == "retry":
             expected = ("timeout",)

@@ -34,7 +34,7 @@ def _by_op(history: History, path: str) -> dict[str, list[Event]]:
 def _create_not_doubled(history: History) -> Finding:
     created: dict[tuple[str, str], dict[str, Event]] = defaultdict(dict)
     for event in history.of_kind(events.SERVER_EFFECT):
-        if event.data.get("what") == "created":
+        if str(event.data.get("what", "")).split(" ")[0] in ("create", "created"):
             jobs = created[split(event.op)[0], str(event.data.get("operation"))]
             jobs[str(event.data.get("job"))] = event
             if len(jobs) > 1:

@@ -14,12 +14,12 @@ def _monotonic_only(wait: WaitTrace) -> Finding:
     jumps = [jump for jump in wait.jumps if wait.outcome is None or jump.seq < wait.outcome.seq]
     if not jumps:
         return held()
-    deadline, near = wait.deadline, wait.tolerance
+    deadline, soonest, near = wait.deadline, wait.soonest_end, wait.tolerance
     if (
         wait.category == "timeout"
         and wait.outcome is not None
-        and deadline is not None
-        and wait.outcome.at < deadline - near
+        and soonest is not None
+        and wait.outcome.at < soonest - near
     ):
         return breach(
             wait, "gave up early after a jump of the wall clock", [jumps[0], wait.outcome], expected=f"a timeout at {seconds(deadline)}", observed=how(wait),

@@ -1,0 +1,134 @@
+"""``runwayml`` (PyPI, Apache-2.0), unmodified: ``wait_for_task_output`` of its two clients' tasks.
+
+Its documentation: the call blocks "until the task is complete"; "if the task fails or is cancelled, a ``TaskFailedError`` will be
+raised"; ``timeout`` is "the maximum amount of time to wait for the task to complete in seconds", after which it raises
+``TaskTimeoutError``; the value is that of ``tasks.retrieve``. The client retries connection errors, 408, 409, 429 and 5xx twice, and
+the two clients are "otherwise identical". It sleeps first, 4.5 to 7.5 s at random; the length of its pauses is documented nowhere, and
+neither are unknown words or a fetch at the deadline, so none is claimed. It does not clip: the limit is looked at after a poll.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..adapter import Adapter
+from ..dialect import Mode, WaiterDialect
+from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
+from ._translate import AsyncTranslated, Translated, Vocabulary, error_of, id_of, payload_of
+
+DIALECT = WaiterDialect(
+    first="sleep",
+    clips=False,
+    final_poll=False,
+    words="enum",
+    failure="raise",
+    transient="client",
+    client_retries=2,
+    early_wake="fetch",
+    fetch_limit="phase",
+    parameters=frozenset({"timeout"}),
+    defaults={"first_delay": 7.5, "factor": 1.0, "cap": 7.5, "jitter_seed": 0, "fetch_timeout": 60.0},
+    clock="module",
+)
+
+CLAIMS = frozenset("prompt_stop only_reads failure disjoint result transient twins".split())
+
+
+def _envelope(job: Mapping[str, Any], word: Any) -> Mapping[str, Any]:
+    error = error_of(job) or {}
+    fields = {"id": id_of(job), "status": word, "createdAt": "2023-11-14T22:13:20Z", "result": payload_of(job)}
+    return {**fields, "output": [], "progress": 0.5, "failure": error.get("message"), "failureCode": error.get("code")}
+
+
+WORDS = Vocabulary(
+    prefix="/v1/tasks/",
+    words={
+        "completed": "SUCCEEDED",
+        "failed": "FAILED",
+        "cancelled": "CANCELLED",
+        "processing": "RUNNING",
+        "pending": "PENDING",
+    },
+    envelope=_envelope,
+)
+
+
+def view(task: Any) -> JobView:
+    """What its task details say. The model keeps fields that it does not know, so the payload is still there."""
+    error = getattr(task, "failure", None)
+    return JobView(
+        job_id=task.id,
+        status=WORDS.meaning(task.status),
+        result=getattr(task, "result", None),
+        error=None if error is None else {"code": getattr(task, "failure_code", None), "message": error},
+    )
+
+
+def load() -> Sequence[WaiterSubject]:
+    """Import the package and build its two subjects."""
+    # Its models are otherwise built at their first use, which would be while the clock is frozen.
+    os.environ.setdefault("DEFER_PYDANTIC_BUILD", "false")
+    import httpx
+    import runwayml
+    from runwayml import _base_client
+    from runwayml.lib import polling
+    from runwayml.resources import tasks
+
+    assert tasks
+    platform = _base_client.get_platform()
+
+    def limit(call: WaitCall) -> float | None:
+        return call.timeout if math.isfinite(call.timeout) else None
+
+    def wait(bench: WaiterBench, call: WaitCall) -> Any:
+        http = httpx.Client(transport=Translated(bench, WORDS, call.resource))
+        with runwayml.RunwayML(api_key="key", base_url=bench.base_url, http_client=http) as client:
+            task = polling.create_waitable_resource(polling.NewTaskCreatedResponse, client)(id=call.job_id)
+            return task.wait_for_task_output(timeout=limit(call))
+
+    async def wait_async(bench: WaiterBench, call: WaitCall) -> Any:
+        http = httpx.AsyncClient(transport=AsyncTranslated(bench, WORDS, call.resource))
+        async with runwayml.AsyncRunwayML(api_key="key", base_url=bench.base_url, http_client=http) as client:
+            # Asked for in a thread at the first request, for a header; the simulated loop has no threads.
+            client._platform = platform  # noqa: SLF001
+            task = polling.create_async_waitable_resource(polling.AsyncNewTaskCreatedResponse, client)(id=call.job_id)
+            return await task.wait_for_task_output(timeout=limit(call))
+
+    def subject(mode: Mode) -> WaiterSubject:
+        more = {"cancel_prompt", "cancel_original"} if mode == "asyncio" else set()
+        return WaiterSubject(
+            name=f"runwayml-{mode}",
+            mode=mode,
+            family="runwayml",
+            package="runwayml",
+            summary="Runway SDK, wait_for_task_output",
+            wait=wait if mode == "sync" else wait_async,
+            view=view,
+            dialect=DIALECT,
+            claims=CLAIMS | more,
+            errors={
+                "timeout": (polling.TaskTimeoutError,),
+                "failure": (polling.TaskFailedError,),
+                "transport": (runwayml.APIError,),
+                "value": (ValueError,),
+            },
+            carries=lambda error: {"view": view(error.task_details)} if hasattr(error, "task_details") else {},
+            # The modules that use time.
+            patch=("runwayml._base_client", "runwayml.lib.polling"),
+            twins=lambda: [subject("sync"), subject("asyncio")],
+        )
+
+    return [subject("sync"), subject("asyncio")]
+
+
+ADAPTER = Adapter(
+    name="runwayml",
+    provides=("runwayml-sync", "runwayml-asyncio"),
+    group="real",
+    load=load,
+    package="runwayml",
+    summary="Runway SDK's wait_for_task_output (sleeps first), synchronous and asyncio",
+)
