@@ -8,6 +8,7 @@ from all of JSON.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Final
 
@@ -120,6 +121,13 @@ def _times() -> st.SearchStrategy[str]:
 
 
 @cache
+def _agreed() -> st.SearchStrategy[str]:
+    """ISO text of the years in which the magnitude of an epoch number tells its unit."""
+    seconds = st.integers(157_766_400, 95_617_583_999)
+    return seconds.map(lambda second: (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).isoformat()).map(write_json)
+
+
+@cache
 def _failures() -> st.SearchStrategy[str]:
     forms = (
         '{"code":"E1","message":"it broke"}', '{"message":"it broke"}', '{"code":500,"message":"it broke"}', '{"code":500}', '{"code":"E1"}', '"it broke"',
@@ -206,8 +214,9 @@ def bodies(draw: st.DrawFn, /, *, deep: bool = True) -> Body:
     chosen = draw(st.lists(st.sampled_from(keys), max_size=len(keys) + 1))
     members = []
     if draw(st.integers(0, 3)):
-        word = draw(st.sampled_from(("completed", "completed", "failed", "processing", "done")))
-        members = [Member(key="job_id", value='"job-1"'), Member(key="status", value=write_json(word))]
+        word = draw(st.sampled_from(("completed", "completed", "failed", "any", "any")))
+        status = draw(_quoted(WORDS)) if word == "any" else write_json(word)
+        members = [Member(key="job_id", value='"job-1"'), Member(key="status", value=status)]
     taken = {member.key for member in members}
     for key in chosen:
         if key not in taken or draw(st.integers(0, 9)) == 9:
@@ -280,7 +289,7 @@ def _related(draw: st.DrawFn, relation: Relation) -> Body:
     """A body in which the change of this relation has something to change."""
     drawn = draw(bodies(deep=False))
     needs: dict[Relation, tuple[tuple[str, st.SearchStrategy[str]], ...]] = {
-        "epoch": (("created_at", _quoted(ISO)),),
+        "epoch": (("created_at", st.one_of(_quoted(ISO), _agreed())),),
         "zone": (("completed_at", _times()),),
         "payload": (("result", st.just('{"markdown":"m"}')),),
         "family": (("result", _payloads()), ("error", st.just('{"message":"it broke"}')), ("created_at", _times())),

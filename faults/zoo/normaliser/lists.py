@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from ....harness.subjects.normaliser.job_list import JobList
 from ..bug import wrapping
 from ._bug import NormaliserBug
 
@@ -42,6 +43,19 @@ def _truthy(original: Any, body: Any, **options: Any) -> Any:
     return found
 
 
+class _PlainSlices(JobList[Any]):
+    """A list that inherits the slices of ``list``."""
+
+    __getitem__ = list.__getitem__  # type: ignore[assignment]
+
+
+def _inherited_slices(original: Any, body: Any, **options: Any) -> Any:
+    found = original(body, **options)
+    return _PlainSlices(
+        found, has_more=found.has_more, org_id=found.org_id, page=found.page, page_size=found.page_size, raw=found.raw
+    )
+
+
 def _true_is_a_page(value: Any) -> int | None:
     return value if isinstance(value, int) else None
 
@@ -74,6 +88,6 @@ BUGS = (
     ),
     NormaliserBug(
         name="slices-are-plain-lists", summary="a slice has lost the envelope", invariant="normaliser.list_keeps_envelope_when_sliced",
-        source="own", suite=SUITE, replaced={"normaliser.job_list:JobList.__getitem__": list.__getitem__},
+        source="own", suite=SUITE, replaced={"builtin_normaliser:normalise_job_list": wrapping(_inherited_slices)},
     ),
 )  # fmt: skip
