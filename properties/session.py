@@ -70,7 +70,7 @@ def run(order: Order) -> int:
         seed=order.seed,
         profile=order.profile.name,
         command=order.command,
-        packages=versions(),
+        packages={name: version for name, version in versions().items() if name != "waitproof"},
         started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         subjects=tuple(_listed(item) for item in order.wanted),
         suites=tuple(_suite_info(suite) for suite in order.suites),

@@ -2,7 +2,7 @@
 
 Its documentation: it analyses the first response, polls, and asks for the final resource; it looks for "a 'retry-after' header to set
 timeout, otherwise use configured timeout", the polling interval; a status of ``Failed`` or ``Canceled`` raises ``HttpResponseError``.
-``RetryPolicy`` retries an error status or a broken connection three times. There is no limit of time but ``LROPoller.result(timeout)``,
+``RetryPolicy`` retries a table of statuses of its own, and broken connections, three times each. There is no limit of time but ``LROPoller.result(timeout)``,
 which joins a thread: that is not run here and not claimed, and the synchronous subject is the poller's own polling method, ``run()``.
 Failures and transport errors are one type, told apart by their cause. Case of the words, unknown words, dates and milliseconds in
 ``Retry-After`` are documented nowhere, so none is claimed.
@@ -32,7 +32,7 @@ DIALECT = WaiterDialect(
 )
 
 CLAIMS = frozenset(
-    "schedule prompt_stop only_reads failure result retry_after retry_after_2xx transient permanent".split()
+    "schedule prompt_stop only_reads failure result retry_after retry_after_2xx".split()
 )
 
 WORDS = Vocabulary(

@@ -100,7 +100,7 @@ def load() -> Sequence[WaiterSubject]:
     )
 
     def subject(mode: Mode) -> WaiterSubject:
-        more = {"permanent"} if mode == "sync" else {"cancel_prompt", "cancel_original"}
+        more = {"cancel_prompt", "cancel_original"} if mode == "asyncio" else set()
         return WaiterSubject(
             name=f"google-api-core-{mode}",
             mode=mode,

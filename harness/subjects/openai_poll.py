@@ -3,8 +3,8 @@
 Its documentation of ``poll``: it waits "for the vector store file to finish processing" and returns "even if the file failed";
 ``max_wait_seconds`` limits polling and raises ``TimeoutError``, "zero prevents any polling requests", in-flight requests and their
 retries "may finish after the polling deadline", and timing out does not cancel anything. The pause is ``poll_interval_ms``. The client
-retries connection errors, 408, 409, 429 and 5xx twice, and the two clients are "otherwise identical". Nothing is said of the first
-poll, of unknown words, or of a fetch at the deadline, so none is claimed.
+retries connection errors, 408, 409, 429 and 5xx twice, a table of its own, and the two clients are "otherwise identical". Nothing is
+said of the first poll, of unknown words, or of a fetch at the deadline, so none is claimed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DIALECT = WaiterDialect(
 
 CLAIMS = frozenset(
     """
-    schedule deadline prompt_stop only_reads failure disjoint result transient twins ids_escaped
+    schedule deadline prompt_stop only_reads failure disjoint result twins ids_escaped
     """.split()
 )
 

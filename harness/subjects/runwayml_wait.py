@@ -2,8 +2,8 @@
 
 Its documentation: the call blocks "until the task is complete"; "if the task fails or is cancelled, a ``TaskFailedError`` will be
 raised"; ``timeout`` is "the maximum amount of time to wait for the task to complete in seconds", after which it raises
-``TaskTimeoutError``; the value is that of ``tasks.retrieve``. The client retries connection errors, 408, 409, 429 and 5xx twice, and
-the two clients are "otherwise identical". It sleeps first, 4.5 to 7.5 s at random; the length of its pauses is documented nowhere, and
+``TaskTimeoutError``; the value is that of ``tasks.retrieve``. The client retries connection errors, 408, 409, 429 and 5xx twice, a
+table of its own, and the two clients are "otherwise identical". It sleeps first, 4.5 to 7.5 s at random; the length of its pauses is documented nowhere, and
 neither are unknown words or a fetch at the deadline, so none is claimed. It does not clip: the limit is looked at after a poll.
 """
 
@@ -34,7 +34,7 @@ DIALECT = WaiterDialect(
     clock="module",
 )
 
-CLAIMS = frozenset("prompt_stop only_reads failure disjoint result transient twins".split())
+CLAIMS = frozenset("deadline prompt_stop only_reads failure disjoint result twins".split())
 
 
 def _envelope(job: Mapping[str, Any], word: Any) -> Mapping[str, Any]:

@@ -51,7 +51,7 @@ def _by_status(wait: WaitTrace) -> Finding:
         return held()
     if wait.category != expected:
         return breach(
-            wait, f"the job ended as {says.status} ({says.word!r}) and the wait did not end so", shown,
+            wait, f"the job ended as {says.status} ({says.word!r}), and the caller was told otherwise", shown,
             expected="the job returned" if expected == "returned" else "a failure raised", observed=how(wait),
         )  # fmt: skip
     said = wait.view.get("status") if wait.category == "returned" else None
@@ -89,7 +89,7 @@ def _failure(wanted: Callable[[WaitTrace, Says], bool]) -> Callable[[WaitTrace],
         if wait.category != expected:
             return breach(
                 wait,
-                f"the job ended as {says.status} and that was not {expected}",
+                f"the job ended as {says.status}, and this was not {'raised as a failure' if expected == 'failure' else expected}",
                 shown,
                 expected=expected,
                 observed=how(wait),
