@@ -13,7 +13,7 @@ demo: $(STAMP)
 	@$(BIN)/waitproof report waitproof-results/demo -o waitproof-results/demo/report.html
 
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

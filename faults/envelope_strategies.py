@@ -7,7 +7,7 @@ from all of JSON.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Final
@@ -38,10 +38,11 @@ ODD: Final = (
 )  # fmt: skip
 """Values that stand where they should not."""
 
-WORDS: Final = (
-    *STATUSES, *sorted(SYNONYMS), "Completed", "COMPLETED", " completed ", "Timed-Out", "IN PROGRESS", "in - progress", "Canceled",
-    "hibernating", "incomplete", "not_completed", "completed_with_errors", "", " ", "complet", "done!", "unknown", "retrying",
+TABLE: Final = (*STATUSES, *sorted(SYNONYMS))
+STRANGE: Final = (
+    "hibernating", "incomplete", "not_completed", "completed_with_errors", "", " ", "complet", "done!", "unknown", "retrying", "un-done", "failedx",
 )  # fmt: skip
+"""Words that no table has; some hold a word that it has."""
 
 ISO: Final = (
     "2026-01-02T03:04:05Z", "2026-01-02T03:04:05.678901Z", "2026-01-02T03:04:05+09:00", "2026-01-02T23:30:00-05:00", "2026-01-02T03:04:05",
@@ -109,6 +110,26 @@ def _quoted(words: Sequence[str]) -> st.SearchStrategy[str]:
 
 
 @cache
+def _words() -> st.SearchStrategy[str]:
+    """Status words: of the table, of the table in another spelling, and others."""
+    spellings: tuple[Callable[[str], str], ...] = (
+        str.upper,
+        str.title,
+        lambda word: f" {word} ",
+        lambda word: word.replace("_", "-"),
+        lambda word: word.replace("_", " ").upper(),
+        lambda word: word.replace("_", " - "),
+    )
+    respelled = st.builds(lambda word, spelling: spellings[spelling](word), st.sampled_from(TABLE), st.integers(0, 5))
+    two = st.builds(
+        lambda word, spelling: spellings[spelling](word),
+        st.sampled_from(("in_progress", "timed_out")),
+        st.integers(0, 5),
+    )
+    return st.one_of(st.sampled_from(TABLE), respelled, two, st.sampled_from(STRANGE)).map(write_json)
+
+
+@cache
 def _times() -> st.SearchStrategy[str]:
     seconds = st.integers(-62_135_596_800, 253_402_300_799)
     scaled = st.builds(lambda second, unit: str(second * unit), seconds, st.sampled_from((1, 10**3, 10**6, 10**9)))
@@ -124,7 +145,9 @@ def _times() -> st.SearchStrategy[str]:
 def _agreed() -> st.SearchStrategy[str]:
     """ISO text of the years in which the magnitude of an epoch number tells its unit."""
     seconds = st.integers(157_766_400, 95_617_583_999)
-    return seconds.map(lambda second: (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).isoformat()).map(write_json)
+    return seconds.map(lambda second: (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).isoformat()).map(
+        write_json
+    )
 
 
 @cache
@@ -153,7 +176,7 @@ def _values(key: str) -> st.SearchStrategy[str]:
     """Interesting values of a key."""
     named: dict[str, st.SearchStrategy[str]] = {
         "job_id": _one(('"job-1"', '"7"', "7", '""', "null", "true", "1.5", '"\\ud800"', HUGE)),
-        "status": st.one_of(_quoted(STATUSES), _quoted(WORDS)),
+        "status": _words(),
         "progress": st.sampled_from(
             (
                 "0.5",
@@ -211,11 +234,11 @@ FAMILIES: Final = (
 def bodies(draw: st.DrawFn, /, *, deep: bool = True) -> Body:
     """Bodies that are objects. Members are drawn one by one, so that an envelope shrinks to the few that matter."""
     keys = draw(st.sampled_from(FAMILIES))
-    chosen = draw(st.lists(st.sampled_from(keys), max_size=len(keys) + 1))
+    chosen = draw(st.lists(st.sampled_from(keys), min_size=draw(st.sampled_from((0, 1, 2, 4))), max_size=len(keys) + 1))
     members = []
     if draw(st.integers(0, 3)):
         word = draw(st.sampled_from(("completed", "completed", "failed", "any", "any")))
-        status = draw(_quoted(WORDS)) if word == "any" else write_json(word)
+        status = draw(_words()) if word == "any" else write_json(word)
         members = [Member(key="job_id", value='"job-1"'), Member(key="status", value=status)]
     taken = {member.key for member in members}
     for key in chosen:

@@ -31,9 +31,7 @@ DIALECT = WaiterDialect(
     clock="module",
 )
 
-CLAIMS = frozenset(
-    "schedule prompt_stop only_reads failure result retry_after retry_after_2xx".split()
-)
+CLAIMS = frozenset("schedule prompt_stop only_reads failure result retry_after retry_after_2xx".split())
 
 WORDS = Vocabulary(
     prefix="/operations/",

@@ -33,8 +33,12 @@ _COMMON: dict[str, Any] = {
     "parameters": frozenset({"timeout"}),
     "clock": "module",
 }
-SYNC = WaiterDialect(**_COMMON, defaults={"factor": 1.5, "cap": 20.0, "timeout": 900.0, "jitter_seed": 0, "fetch_timeout": 60.0})
-ASYNC = WaiterDialect(**_COMMON, defaults={"factor": 2.0, "cap": 60.0, "timeout": math.inf, "jitter_seed": 0, "fetch_timeout": 60.0})
+SYNC = WaiterDialect(
+    **_COMMON, defaults={"factor": 1.5, "cap": 20.0, "timeout": 900.0, "jitter_seed": 0, "fetch_timeout": 60.0}
+)
+ASYNC = WaiterDialect(
+    **_COMMON, defaults={"factor": 2.0, "cap": 60.0, "timeout": math.inf, "jitter_seed": 0, "fetch_timeout": 60.0}
+)
 
 CLAIMS = frozenset("deadline prompt_stop only_reads failure result".split())
 

@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+
 from waitproof.faults.plan import WaitPlan, answer
 from waitproof.faults.run import run_wait
 from waitproof.harness.campaign import judge

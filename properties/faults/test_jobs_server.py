@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from waitproof.faults.client_plan import Attempt
 from waitproof.faults.plan import answer
 from waitproof.faults.server.jobs import JobServer

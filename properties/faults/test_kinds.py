@@ -10,6 +10,7 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from waitproof.faults import kinds as kinds_package
 from waitproof.faults.kind import Kind
 from waitproof.faults.kinds import all_kinds, kind_named

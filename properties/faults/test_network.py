@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import httpcore
 import pytest
+
 from waitproof.faults.plan import answer
 from waitproof.faults.reply import Reply
 from waitproof.faults.server.network import rendered

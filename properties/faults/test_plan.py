@@ -7,6 +7,7 @@ import math
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+
 from waitproof.faults.client_plan import ClientPlan
 from waitproof.faults.concurrent_plan import ConcurrentPlan
 from waitproof.faults.plan import (

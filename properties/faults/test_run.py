@@ -8,6 +8,7 @@ import dataclasses
 import anyio
 import httpx
 import pytest
+
 from waitproof.faults.client_plan import Attempt, ClientPlan
 from waitproof.faults.concurrent_plan import ConcurrentPlan, StartedWait
 from waitproof.faults.plan import WaitPlan, answer, fault

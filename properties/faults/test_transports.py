@@ -7,6 +7,7 @@ import contextlib
 import anyio
 import httpx
 import pytest
+
 from waitproof.faults.plan import answer
 from waitproof.faults.server.world import World
 from waitproof.harness import events

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from waitproof.harness.subjects.normaliser import (
     EnvelopeError,
     JobError,

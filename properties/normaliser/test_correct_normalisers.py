@@ -10,8 +10,15 @@ import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
+
 from waitproof.harness.campaign import search
-from waitproof.harness.normaliser_subject import JOB_FIELDS, JobReading, ListReading, NormaliserDialect, NormaliserSubject
+from waitproof.harness.normaliser_subject import (
+    JOB_FIELDS,
+    JobReading,
+    ListReading,
+    NormaliserDialect,
+    NormaliserSubject,
+)
 from waitproof.harness.profiles import profile_named
 from waitproof.properties.suites import all_suites, suites_for
 
@@ -39,7 +46,9 @@ class Record:
         failure, reason = envelope.get("error"), envelope.get("failure_reason")
         self.error = None
         if isinstance(failure, dict):
-            self.error = {name: failure[name] if isinstance(failure.get(name), str) else None for name in ("code", "message")}
+            self.error = {
+                name: failure[name] if isinstance(failure.get(name), str) else None for name in ("code", "message")
+            }
         elif failure is None and isinstance(reason, str) and reason:
             self.error = {"code": None, "message": reason}
         self.created_at = moment(envelope.get("created_at"))
@@ -111,7 +120,9 @@ def dict_view(job):
     word = envelope.get("status")
     folded = word.strip().lower() if isinstance(word, str) else ""
     progress = envelope.get("progress")
-    usable = isinstance(progress, int | float) and not isinstance(progress, bool) and math.isfinite(min(max(progress, -1), 2))
+    usable = (isinstance(progress, int) and not isinstance(progress, bool)) or (
+        isinstance(progress, float) and math.isfinite(progress)
+    )
     return JobReading(
         status=folded if folded in FIVE else "processing",
         raw_status=word,

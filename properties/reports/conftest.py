@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from waitproof.harness.results import (
     Failure,
     InvariantInfo,

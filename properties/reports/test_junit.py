@@ -3,6 +3,7 @@
 import xml.etree.ElementTree as ET
 
 import pytest
+
 from waitproof.harness.results import read_results
 from waitproof.reports import junit
 from waitproof.reports.evidence import gather

@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+
 from waitproof.harness.results import (
     InvariantInfo,
     ResultFormatError,

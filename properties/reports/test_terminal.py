@@ -4,6 +4,7 @@ import io
 import re
 
 import pytest
+
 from waitproof.reports import print_summary
 
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from waitproof.reports import timeline
 from waitproof.reports.operations import deadlines, pair, read_history, words
 from waitproof.reports.timescale import TimeScale

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+
 from waitproof.harness import events
 from waitproof.harness.clocks import (
     HORIZON,

@@ -1,6 +1,7 @@
 """The reference model, walked to its end, breaks no invariant; and a model that is wrong is caught by one."""
 
 import pytest
+
 from waitproof.harness.dialect import WaiterDialect
 from waitproof.models import explore as exploring
 from waitproof.models.explore import ANSWERS, CALLS, ExplorationError, explore

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from waitproof.harness.results import read_results
 
 MODULE = """

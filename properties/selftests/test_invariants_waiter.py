@@ -4,6 +4,7 @@ import json
 import math
 
 import pytest
+
 from waitproof.harness import events as ev
 from waitproof.harness.dialect import WaiterDialect
 from waitproof.harness.history import History
@@ -19,7 +20,6 @@ PATH = "/v2/parse/jobs/job-1"
 def ours():
     """The invariants of waiters; other kinds of subject have tests of their own."""
     return {name: item for name, item in catalogue().items() if name.startswith(("waiter.", "subject."))}
-
 
 
 def job(word="processing", *, job_id="job-1", **more):

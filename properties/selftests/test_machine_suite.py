@@ -7,6 +7,7 @@ import pytest
 from hypothesis import seed
 from hypothesis.errors import StopTest
 from hypothesis.stateful import run_state_machine_as_test
+
 from waitproof.faults.plan import plan_from_json
 from waitproof.faults.stepping import run_timeline
 from waitproof.faults.timeline import Pass, StartWait, TimelinePlan

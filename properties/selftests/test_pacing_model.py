@@ -1,6 +1,7 @@
 """The models' own reading of pacing headers, status words and failed fetches."""
 
 import pytest
+
 from waitproof.harness.dialect import WaiterDialect
 from waitproof.harness.protocols import WaitCall
 from waitproof.models import errors

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from waitproof.harness.results import read_results
 
 ROOT = Path(__file__).parents[2]

@@ -15,6 +15,7 @@ import anyio
 import anyio.to_thread
 import httpx
 import pytest
+
 from waitproof.harness import events
 from waitproof.harness.clocks import AsyncClock, SyncClock, VirtualTime
 from waitproof.harness.history import History

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 import trio
+
 from waitproof.faults.plan import PlanFormatError, answer, plan_from_json, plan_to_json, simpler, size
 from waitproof.faults.stepping import Session, run_timeline
 from waitproof.faults.timeline import Cancel, FaultNext, Pass, Server, StartWait, TimelinePlan

@@ -11,6 +11,7 @@ from types import ModuleType
 
 import httpx
 import pytest
+
 from waitproof.harness import events
 from waitproof.harness.clocks import VirtualTime, WakePlan
 from waitproof.harness.history import History

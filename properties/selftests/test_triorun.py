@@ -14,6 +14,7 @@ import httpx
 import pytest
 import trio
 import trio._core._run as trio_run
+
 from waitproof.harness import events
 from waitproof.harness.clocks import AsyncClock, VirtualTime
 from waitproof.harness.history import History

@@ -8,6 +8,7 @@ import re
 
 import pytest
 from hypothesis import strategies as st
+
 from waitproof.faults.plan import WaitPlan
 from waitproof.faults.zoo import all_bugs
 from waitproof.faults.zoo.bug import SeededBug

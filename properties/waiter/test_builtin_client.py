@@ -6,6 +6,7 @@ import json
 import anyio
 import httpx
 import pytest
+
 from waitproof.harness.subjects.client import (
     ApiStatusError,
     AsyncClient,

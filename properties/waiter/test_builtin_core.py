@@ -10,6 +10,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from waitproof.harness.subjects.error_table import ErrorClass, classify, classify_status
 from waitproof.harness.subjects.normaliser import Job, JobStatus, normalise_job
 from waitproof.harness.subjects.waiter import (

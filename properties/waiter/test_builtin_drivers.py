@@ -11,6 +11,7 @@ import pytest
 import trio.testing
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from waitproof.harness.subjects.normaliser import normalise_job
 from waitproof.harness.subjects.waiter import (
     Answer,

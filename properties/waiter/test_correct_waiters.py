@@ -8,6 +8,7 @@ import asyncio
 import time
 
 import pytest
+
 from waitproof.harness.campaign import search
 from waitproof.harness.dialect import WaiterDialect
 from waitproof.harness.profiles import profile_named

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import httpcore
 import httpx
 import pytest
+
 from waitproof.harness.subjects.client import Client, DeadlineTransport
 from waitproof.harness.subjects.waiter import JobWaitTimeoutError
 
