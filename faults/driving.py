@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import signal
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import ExitStack
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
 import anyio
 import trio
@@ -18,7 +19,7 @@ import trio
 from ..harness import events
 from ..harness.clocks import current_op
 from ..harness.entropy import fixed_entropy
-from ..harness.loop import SimulationDeadlock, SimulationRefused
+from ..harness.loop import SimulationDeadlock, SimulationRefused, refusal, running_simulation
 from ..harness.loop.choices import Chooser
 from ..harness.loop.simloop import simulate
 from ..harness.loop.triorun import simulate_trio
@@ -100,7 +101,10 @@ def _parts(error: BaseException) -> list[BaseException]:
 
 def _of_the_subject(error: BaseException) -> bool:
     """Whether a subject let this fly, rather than a person's Ctrl-C or Hypothesis ending an example."""
-    return not isinstance(error, KeyboardInterrupt) and not type(error).__module__.startswith("hypothesis")
+    if isinstance(error, KeyboardInterrupt):
+        # Where the process ignores the signal (a subject's own child process does) no person can have sent it.
+        return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    return not type(error).__module__.startswith("hypothesis")
 
 
 def _run_sync(job: Job, world: World) -> None:
@@ -109,7 +113,8 @@ def _run_sync(job: Job, world: World) -> None:
     try:
         _pass_until(job.start, world, interrupts)
         job.announce()
-        value = job.call()
+        with running_simulation(_refuser(world.recorder)):
+            value = job.call()
     except BudgetExhausted:
         raise
     except BaseException as error:  # whatever it is, the caller sees it
@@ -121,6 +126,17 @@ def _run_sync(job: Job, world: World) -> None:
         job.handle.returned(value)
     finally:
         current_op.reset(token)
+
+
+def _refuser(recorder: Recorder) -> Callable[[str, str], NoReturn]:
+    """What ends a blocking run that asks for real time or for threads: nothing can be said about such a run, but why."""
+
+    def refuse(what: str, instead: str) -> NoReturn:
+        said = str(refusal(what, instead))
+        recorder.stop("refused", said)
+        raise BudgetExhausted(said)
+
+    return refuse
 
 
 def _pass_until(start: float, world: World, interrupts: list[float]) -> None:

@@ -81,7 +81,7 @@ def json_texts() -> st.SearchStrategy[str]:
     scalars = st.one_of(
         _one(ODD),
         st.integers().map(str),
-        st.floats().map(lambda number: write_json(number)),
+        st.floats().map(write_json),
         _TEXTS,
     )
     keys = st.one_of(
@@ -273,15 +273,14 @@ def others() -> st.SearchStrategy[Body]:
     return _one(texts).map(lambda text: Body(other=text))
 
 
-def envelope_plans(_: NormaliserSubject | None = None) -> st.SearchStrategy[EnvelopePlan]:
+def envelope_plans(_: NormaliserSubject) -> st.SearchStrategy[EnvelopePlan]:
     """Plans of single envelopes; one in ten or so is no object."""
     anything = st.integers(0, 11).flatmap(lambda dice: others() if dice == 11 else bodies())
     return st.builds(EnvelopePlan, resource=st.sampled_from(RESOURCES), body=anything)
 
 
-def relation_plans(dialect: NormaliserDialect | None = None) -> st.SearchStrategy[EnvelopeRelationPlan]:
+def relation_plans(dialect: NormaliserDialect) -> st.SearchStrategy[EnvelopeRelationPlan]:
     """Plans of every relation that can hold for this dialect."""
-    dialect = dialect or NormaliserDialect()
 
     def of(relation: Relation) -> st.SearchStrategy[EnvelopeRelationPlan]:
         resources: Sequence[str] = RESOURCES
@@ -328,7 +327,7 @@ def _related(draw: st.DrawFn, relation: Relation) -> Body:
     return Body(members=(*kept, *added))
 
 
-def job_list_plans(_: NormaliserSubject | None = None) -> st.SearchStrategy[JobListPlan]:
+def job_list_plans(_: NormaliserSubject) -> st.SearchStrategy[JobListPlan]:
     """Plans of lists: good items among bad ones, odd envelopes, and a slice."""
     item = st.one_of(bodies(deep=False), bodies(deep=False), bodies(deep=False), others())
     flags = {

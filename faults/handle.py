@@ -61,6 +61,13 @@ def carried_by(subject: WaiterSubject, error: BaseException) -> Json:
         return {"other": f"reading it raised {type(inner).__name__}: {message_of(inner)}"}
 
 
+def _is_cancellation(error: BaseException) -> bool:
+    """A cancellation, or a group of nothing else: trio's nurseries hand out what they were cancelled with in a group."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(_is_cancellation(inner) for inner in error.exceptions)
+    return isinstance(error, asyncio.CancelledError | trio.Cancelled | KeyboardInterrupt)
+
+
 class Handle:
     """One call of a subject, as its caller sees it: ``op`` is ``w0``, …; each method writes one event."""
 
@@ -107,7 +114,7 @@ class Handle:
             category = self._subject.categorise(error)
         except Exception:  # noqa: BLE001 - an adapter's table may hold anything
             category = "other"
-        if category == "other" and isinstance(error, asyncio.CancelledError | trio.Cancelled | KeyboardInterrupt):
+        if category == "other" and _is_cancellation(error):
             # no adapter needs to say what cancellation looks like: it is the same for all of a mode
             return "cancelled"
         return category

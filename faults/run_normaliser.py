@@ -39,7 +39,7 @@ class Hang(BaseException):
 
 def header_of(subject: NormaliserSubject, plan: object, suite: str = "") -> dict[str, object]:
     """The header of a history: who was run, by which plan, in which dialect."""
-    data = {
+    data: dict[str, object] = {
         "subject": subject.name,
         "dialect": subject.dialect.as_json(),
         "claims": sorted(subject.claims),

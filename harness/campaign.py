@@ -70,10 +70,12 @@ class _Tally:
     violations: int = 0
     undecided: int = 0
     example: Any = None
+    finding: Finding | None = None
+    history: History | None = None
     found_after: int = 0
     unknown: str = ""
 
-    def add(self, plan: object, finding: Finding) -> None:
+    def add(self, plan: object, history: History, finding: Finding) -> None:
         self.evaluated += 1
         self.exercised += bool(finding.witnesses)
         self.witnesses += len(finding.witnesses)
@@ -81,6 +83,7 @@ class _Tally:
             self.violations += 1
             if self.example is None:
                 self.example, self.found_after = plan, self.evaluated
+                self.finding, self.history = finding, history
         elif finding.answer is None:
             self.undecided += 1
             self.unknown = self.unknown or finding.cause
@@ -213,7 +216,7 @@ class _Search:
         bad = set()
         for item in self.invariants:
             finding = item.judge(history)
-            self.tallies[item.id].add(plan, finding)
+            self.tallies[item.id].add(plan, history, finding)
             if finding.violated:
                 bad.add(item.id)
         self.violated_by_plan[self.key(plan)] = frozenset(bad)
@@ -247,7 +250,7 @@ class _Search:
             stored = ""
             failure = None
             if tally is not None and tally.example is not None:
-                failure = self._counterexample(item, tally.example, tally.found_after)
+                failure = self._counterexample(item, tally)
                 failures.append(failure)
                 stored = self.hooks.failure(failure)
             row = self._row(item, tally, failure, stored)
@@ -287,13 +290,18 @@ class _Search:
             failure=stored,
         )
 
-    def _counterexample(self, item: Invariant, first: Any, found_after: int) -> Failure:
-        plan, runs = self._shrink(item, first)
+    def _counterexample(self, item: Invariant, tally: _Tally) -> Failure:
+        plan, runs = self._shrink(item, tally.example)
         history, again = self.execute(plan), self.execute(plan)
-        self.checked += 1
-        same = history.digest() == again.digest()
-        self.flaky += not same
         finding = item.judge(history)
+        same = finding.violated and history.digest() == again.digest()
+        self.checked += 1
+        self.flaky += not same
+        cause = finding.cause
+        if not finding.violated and tally.finding is not None and tally.history is not None:
+            # The subject does not do the same twice. It was seen to fail once, so that is the evidence.
+            plan, history, finding = tally.example, tally.history, tally.finding
+            cause = f"{finding.cause} (seen once; the same plan later gave another history)"
         token = Token(
             suite=self.suite.name,
             subject=self.spec,
@@ -308,7 +316,7 @@ class _Search:
             suite=self.suite.name,
             invariant=item.id,
             level=str(item.level),
-            cause=finding.cause or "the shrunk plan no longer fails: the run is not deterministic",
+            cause=cause,
             expected=finding.expected,
             observed=finding.observed,
             events=finding.events,
@@ -319,9 +327,9 @@ class _Search:
             command=f"waitproof replay {word}",
             history=history.to_jsonl(),
             digest=history.digest(),
-            deterministic=same and finding.violated,
+            deterministic=same,
             shrink_runs=runs,
-            found_after=found_after,
+            found_after=tally.found_after,
         )
 
     def _shrink(self, item: Invariant, first: Any) -> tuple[Any, int]:

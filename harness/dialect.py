@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Literal, cast, get_args, get_origin, get_type_hints
 
 from .jsonable import Json
 
@@ -59,6 +59,12 @@ class WaiterDialect:
     defaults: Mapping[str, Json] = field(default_factory=dict)
     clock: Literal["seam", "module", "loop"] = "seam"
     resolution: float = 0.001
+
+    def __post_init__(self) -> None:
+        for name, hint in get_type_hints(type(self)).items():
+            choices = get_args(hint) if get_origin(hint) is Literal else ()
+            if choices and getattr(self, name) not in choices:
+                raise ValueError(f"dialect {name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
 
     def as_json(self) -> dict[str, Json]:
         """The dialect as plain data (sets as sorted lists)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -171,6 +172,16 @@ class WaiterSubject:
     def __post_init__(self) -> None:
         if self.mode not in ("sync", "asyncio", "trio"):
             raise ValueError(f"subject {self.name!r}: mode must be sync, asyncio or trio, not {self.mode!r}")
+        if self.mode == "sync" and inspect.iscoroutinefunction(self.wait):
+            raise ValueError(
+                f"subject {self.name!r}: its wait is a coroutine function, so mode must be asyncio or trio, not sync"
+            )
+        known = {item.name for item in dataclasses.fields(WaitCall)}
+        for what, given in (("parameters", self.dialect.parameters), ("defaults", self.dialect.defaults)):
+            if wrong := sorted(set(given) - known):
+                raise ValueError(
+                    f"subject {self.name!r}: dialect {what} name no argument of a wait: {', '.join(wrong)}; there are {', '.join(sorted(known))}"
+                )
         unknown = sorted(set(self.errors) - set(CATEGORIES))
         if unknown:
             raise ValueError(

@@ -135,6 +135,10 @@ CLAIMS: Final = frozenset(WAITER_CLAIMS) - {"on_poll"}
 _LANES = {"wait": events.CALLER, "sleep": events.CLOCK, "fetch": events.CLIENT, "bench": events.BENCH}
 
 
+def _of_waiters(invariant: Invariant) -> bool:
+    return invariant.id.startswith(("waiter.", "subject.")) and invariant.applies_to(CLAIMS)
+
+
 def explore(
     depth: int = 6,
     *,
@@ -148,7 +152,7 @@ def explore(
     Raises :class:`ExplorationError` at the first history that breaks one.
     """
     spoken = dialect or WaiterDialect()
-    judges = [one for one in (invariants if invariants is not None else catalogue().values()) if one.applies_to(CLAIMS)]
+    judges = [one for one in (invariants if invariants is not None else catalogue().values()) if _of_waiters(one)]
     totals = {"states": 0, "events": 0, "histories": 0}
     exercised = dict.fromkeys((judge.id for judge in judges), 0)
     for call in calls:

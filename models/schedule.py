@@ -77,6 +77,10 @@ def due(
     return low, max(high, begin + hint.high)  # SPEC 2 is silent about hints on other statuses: either is right
 
 
+ROUNDING = 1e-7
+"""Seconds: sums of floats that differ by less are the same instant."""
+
+
 def past_deadline(says: Says | None, begin: float, deadline: float | None, tolerance: float) -> bool | None:
     """Whether a hint on 429 or 503 lies strictly past the deadline. ``None``: it may."""
     if says is None or deadline is None or says.hint is None or says.http not in PACED_STATUSES:
@@ -84,4 +88,10 @@ def past_deadline(says: Says | None, begin: float, deadline: float | None, toler
     hint: Hint = says.hint
     if says.arrived + hint.low > deadline + tolerance and not hint.ignorable:
         return True
+    if (
+        hint.low == hint.high
+        and abs(says.arrived + hint.low - deadline) <= ROUNDING
+        and begin <= says.arrived + ROUNDING
+    ):
+        return False  # exactly at the deadline is not past it
     return None if begin + hint.high > deadline - tolerance else False

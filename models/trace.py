@@ -75,6 +75,10 @@ class Sleep:
         """Seconds asked for."""
         return number(self.start.data.get("seconds"))
 
+    def cancelled_by(self, at: float) -> bool:
+        """Whether it had been cancelled at this second."""
+        return self.end is not None and self.end.at <= at and self.end.data.get("ending") == "cancelled"
+
     @property
     def late(self) -> float:
         """Seconds by which it woke late; 0 while it is open or if it was cancelled."""
@@ -251,12 +255,16 @@ class WaitTrace:
         return found
 
     def after(self, event: Event) -> list[Fetch | Sleep]:
-        """Polls and sleeps that start after ``event``; at most the first two, which is what a witness needs."""
+        """Polls and sleeps that start after ``event``; at most the first two, which is what a witness needs.
+
+        A sleep that is cancelled in the instant of the event is none: another task of the same wait was on its way there already.
+        """
         found = []
         for item in reversed(self.items):
             if item.start.seq < event.seq:
                 break
-            found.append(item)
+            if not (isinstance(item, Sleep) and item.cancelled_by(event.at + NOISE)):
+                found.append(item)
         return list(reversed(found[-2:]))
 
 

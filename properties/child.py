@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 import traceback
@@ -44,6 +45,15 @@ def subject_info(subject: Subject, *, named: bool = True) -> SubjectInfo:
     )
 
 
+def unknown_claims(subject: Subject) -> str:
+    """What is wrong with the claims of a subject: one that no invariant hangs on would silently judge nothing."""
+    known = {
+        item.claim for suite in chosen([]) if suite.kind == subject.kind for item in suite.invariants if item.claim
+    }
+    wrong = sorted(set(subject.claims) - known)
+    return f"{subject.name} claims {', '.join(wrong)}; there are {', '.join(sorted(known))}" if wrong else ""
+
+
 class _Parent:
     """The pipe to the parent; without one (run by hand) everything is dropped."""
 
@@ -75,6 +85,7 @@ class _Parent:
 def main(job_text: str) -> int:
     """Run one job, given as JSON: ``spec``, ``out``, ``suites``, ``profile``, ``examples``, ``seed``. Returns 0 when it was carried out."""
     job: Mapping[str, Any] = json.loads(job_text)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; a KeyboardInterrupt in here is the subject's own
     parent = _Parent()
     if "" not in sys.path:
         sys.path.insert(0, "")  # package.module:attribute is looked for where the user stands
@@ -82,6 +93,11 @@ def main(job_text: str) -> int:
         subjects = load(job["spec"])
     except (UnknownSubjectError, UnusableSubjectError) as error:
         parent.tell("unusable", reason=str(error))
+        parent.tell("done")
+        return 0
+    wrong = [said for subject in subjects if (said := unknown_claims(subject))]
+    if wrong:
+        parent.tell("unusable", reason="; ".join(wrong))
         parent.tell("done")
         return 0
     profile = profile_named(job["profile"], examples=job["examples"])

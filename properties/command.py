@@ -14,7 +14,9 @@ from typing import Any, TypeAlias
 from ..harness.loading import GROUPS, UnknownSubjectError, UnusableSubjectError, adapters, version_of, wanted
 from ..harness.profiles import PROFILES, profile_named
 from ..harness.results.merge import EXIT_ERROR, EXIT_INTERRUPTED
+from ..models.claims import WAITER_CLAIMS
 from ..models.invariants import catalogue
+from ..models.normaliser_claims import NORMALISER_CLAIMS
 from . import child
 from .replay import ReplayError, replay
 from .session import Order
@@ -24,7 +26,7 @@ from .suites import UnknownSuiteError, all_suites, chosen
 After: TypeAlias = Callable[[Path], None]
 """What the front door does with a finished result directory: it prints the summary and writes the report."""
 
-WHAT = ("subjects", "suites", "invariants", "faults", "bugs")
+WHAT = ("subjects", "suites", "invariants", "claims", "faults", "bugs")
 
 
 def fail(message: str) -> int:
@@ -144,6 +146,8 @@ def _lines(what: str) -> Sequence[str]:
         return [f"{suite.name:24} {suite.summary}" for suite in all_suites().values()]
     if what == "invariants":
         return [f"{item.id:36} {item.level:6} {item.expectation}" for item in catalogue().values()]
+    if what == "claims":
+        return [f"{name:24} {says}" for name, says in {**WAITER_CLAIMS, **NORMALISER_CLAIMS}.items()]
     if what == "faults":
         from ..faults.kinds import all_kinds
 

@@ -129,8 +129,23 @@ def _counterexample(evidence: Evidence) -> list[str]:
     lines += [f"    {one_line(line, 200)}" for line in failure.words[:shown]]
     lines += [f"    and {more} more"] if more > 0 else []
     lines += [] if failure.deterministic else ["  not deterministic: a second run gave other bytes"]
-    rest = len(evidence.failures) - 1
-    return [*lines, *([f"  and {many(rest, 'further failure')}"] if rest else [])]
+    return [*lines, *_further(evidence)]
+
+
+_LISTED = 12
+"""Further failures that are named, a line each."""
+
+
+def _further(evidence: Evidence) -> list[str]:
+    """The other failures by name, so that nobody has to open a file to see what they are about."""
+    rest = evidence.failures[1:]
+    if not rest:
+        return []
+    lines = [f"and {many(len(rest), 'further failure')}:"]
+    for item in rest[:_LISTED]:
+        subject = one_line(evidence.columns[item.column].label, 40)
+        lines.append(f"  {one_line(item.failure.invariant, 60)} by {subject}: {one_line(item.failure.cause, 120)}")
+    return [*lines, *([f"  and {len(rest) - _LISTED} more, in the report"] if len(rest) > _LISTED else [])]
 
 
 def _doubt_lines(evidence: Evidence) -> list[str]:

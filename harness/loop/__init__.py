@@ -58,7 +58,7 @@ def running_simulation(refuse: Callable[[str, str], NoReturn]) -> Iterator[None]
     """While entered, real sleeps and threads asked for in this thread end in ``refuse(what, instead)``. Used by both loops."""
     previous, _here.refuse = _here.refuse, refuse
     try:
-        with forbid_real_sleep(), forbid_threads():
+        with forbid_real_sleep(), forbid_threads(), forbid_real_waits():
             yield
     finally:
         _here.refuse = previous
@@ -75,7 +75,8 @@ def forbid_real_sleep() -> Iterator[None]:
     def sleep(seconds: float | SupportsIndex, /) -> None:
         if _here.refuse is not None:
             _here.refuse(
-                f"time.sleep({seconds!r}) blocks the loop", "sleep asynchronously, or put the module under patch_time"
+                f"time.sleep({seconds!r}) is a real sleep",
+                "name the module that calls it in the subject's patch=, or sleep on the bench's clock",
             )
         real(seconds)
 
@@ -101,6 +102,27 @@ def forbid_threads() -> Iterator[None]:
         yield
     finally:
         threading.Thread.start = real  # type: ignore[method-assign]
+
+
+@contextmanager
+def forbid_real_waits() -> Iterator[None]:
+    """Make a wait for another thread (``Event.wait``, ``Condition.wait``, ``Queue.get``) raise :class:`SimulationRefused` in a thread that
+    runs a simulation: no other thread is there that could end it, and its time would be real."""
+    real = threading.Condition.wait
+
+    def wait(self: threading.Condition, timeout: float | None = None) -> bool:
+        if _here.refuse is not None:
+            _here.refuse(
+                f"threading.Condition.wait({timeout!r}), which Event.wait and Queue.get use, waits in real time",
+                "sleep on the bench's clock instead",
+            )
+        return real(self, timeout)
+
+    threading.Condition.wait = wait  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        threading.Condition.wait = real  # type: ignore[method-assign]
 
 
 # -- in words ----------------------------------------------------------------------------------------------------------

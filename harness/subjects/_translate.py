@@ -1,4 +1,5 @@
-"""What the adapters to other people's packages share: the server's job envelopes in a package's own words, and plain fetches.
+"""What the adapters to other people's packages share: the server's job envelopes in a package's own words, plain fetches, and the making
+of subjects.
 
 A real client asks for its own paths and reads its own envelopes. The transports here stand between it and the bench's: the path becomes
 the job's route, and the envelope of a 2xx answer becomes the package's; statuses, headers, delays and bodies that are no job stay as
@@ -11,13 +12,17 @@ a word that it does not know; one that would by chance be a word of the package'
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import httpx
 
-from ..protocols import JobView, WaitCall, WaiterBench
+from ..adapter import Adapter
+from ..dialect import Mode, WaiterDialect
+from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
+
+Wait: TypeAlias = Callable[[WaiterBench, WaitCall], Any]
 
 ROUTES = {
     "parse_jobs": "/v2/parse/jobs/",
@@ -137,6 +142,50 @@ def errors_when(base: type[BaseException], holds: Callable[[Any], bool]) -> type
             return isinstance(error, base) and bool(holds(error))
 
     return cast("type[BaseException]", Meta(base.__name__, (Exception,), {}))
+
+
+# -- making subjects -------------------------------------------------------------------------------------------------------
+
+CANCELLATION = frozenset({"cancel_prompt", "cancel_original"})
+"""What a coroutine promises by being one: asyncio says what a cancelled task does."""
+
+
+def adapter(package: str, load: Callable[[], Sequence[WaiterSubject]], summary: str, *modes: Mode) -> Adapter:
+    """The adapter to a package, named as it is; its subjects are ``<package>-<mode>``."""
+    provides = tuple(f"{package}-{mode}" for mode in modes)
+    return Adapter(name=package, provides=provides, group="real", load=load, package=package, summary=summary)
+
+
+def subjects(
+    package: str,
+    waits: Mapping[Mode, Wait],
+    *,
+    dialect: WaiterDialect,
+    claims: frozenset[str],
+    errors: Mapping[str, tuple[type[BaseException], ...]],
+    view: Callable[[Any], JobView],
+    patch: tuple[str, ...],
+    carries: Callable[[BaseException], Mapping[str, object]] | None = None,
+) -> list[WaiterSubject]:
+    """The subjects of a package, one a mode; twins of each other if it promises that they are."""
+
+    def subject(mode: Mode) -> WaiterSubject:
+        return WaiterSubject(
+            name=f"{package}-{mode}",
+            mode=mode,
+            family=package if "twins" in claims else f"{package}-{mode}",
+            package=package,
+            wait=waits[mode],
+            view=view,
+            dialect=dialect,
+            claims=claims | (CANCELLATION if mode == "asyncio" else frozenset()),
+            errors=errors,
+            carries=carries,
+            patch=patch,
+            twins=(lambda: [subject(other) for other in waits]) if "twins" in claims else tuple,
+        )
+
+    return [subject(mode) for mode in waits]
 
 
 # -- for libraries that poll a function of the caller's --------------------------------------------------------------------

@@ -13,10 +13,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..adapter import Adapter
-from ..dialect import Mode, WaiterDialect
+from ..dialect import WaiterDialect
 from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
-from ._translate import AsyncTranslated, Translated, Vocabulary, error_of, errors_when, id_of, payload_of
+from ._translate import (
+    AsyncTranslated,
+    Translated,
+    Vocabulary,
+    adapter,
+    error_of,
+    errors_when,
+    id_of,
+    payload_of,
+    subjects,
+)
 
 DIALECT = WaiterDialect(
     limit="none",
@@ -80,10 +89,14 @@ def load() -> Sequence[WaiterSubject]:
 
     def sent(error: httpx.TransportError) -> Exception:
         unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-        kind = exceptions.ServiceRequestError if unsent else exceptions.ServiceResponseError
-        return kind(str(error), error=error)  # type: ignore[no-any-return]
+        kind: Any = exceptions.ServiceRequestError if unsent else exceptions.ServiceResponseError
+        made: Exception = kind(str(error), error=error)
+        return made
 
-    class Transport(transport.HttpTransport):  # type: ignore[misc]
+    http_transport: Any = transport.HttpTransport
+    async_http_transport: Any = transport.AsyncHttpTransport
+
+    class Transport(http_transport):  # type: ignore[misc]
         def __init__(self, client: httpx.Client) -> None:
             self.client = client
 
@@ -106,7 +119,7 @@ def load() -> Sequence[WaiterSubject]:
                 raise sent(error) from error
             return answered(_http_response_impl.HttpResponseImpl, request, answer)
 
-    class AsyncTransport(transport.AsyncHttpTransport):  # type: ignore[misc]
+    class AsyncTransport(async_http_transport):  # type: ignore[misc]
         def __init__(self, client: httpx.AsyncClient) -> None:
             self.client = client
 
@@ -144,8 +157,8 @@ def load() -> Sequence[WaiterSubject]:
 
     def wait(bench: WaiterBench, call: WaitCall) -> Any:
         over = Transport(httpx.Client(transport=Translated(bench, WORDS, call.resource), timeout=300))
-        stack = [policies.RequestIdPolicy(), policies.ContentDecodePolicy(), policies.RetryPolicy()]
-        method = base_polling.LROBasePolling(**interval(call))
+        stack: list[Any] = [policies.RequestIdPolicy(), policies.ContentDecodePolicy(), policies.RetryPolicy()]
+        method: Any = base_polling.LROBasePolling(**interval(call))
         first = begun(_http_response_impl.HttpResponseImpl, over, bench, call)
         method.initialize(PipelineClient(bench.base_url, transport=over, policies=stack), first, result)
         method.run()
@@ -153,9 +166,9 @@ def load() -> Sequence[WaiterSubject]:
 
     async def wait_async(bench: WaiterBench, call: WaitCall) -> Any:
         over = AsyncTransport(httpx.AsyncClient(transport=AsyncTranslated(bench, WORDS, call.resource), timeout=300))
-        stack = [policies.RequestIdPolicy(), policies.ContentDecodePolicy(), policies.AsyncRetryPolicy()]
-        client = AsyncPipelineClient(bench.base_url, transport=over, policies=stack)
-        method = async_base_polling.AsyncLROBasePolling(**interval(call))
+        stack: list[Any] = [policies.RequestIdPolicy(), policies.ContentDecodePolicy(), policies.AsyncRetryPolicy()]
+        client: Any = AsyncPipelineClient(bench.base_url, transport=over, policies=stack)
+        method: Any = async_base_polling.AsyncLROBasePolling(**interval(call))
         first = begun(_http_response_impl_async.AsyncHttpResponseImpl, over, bench, call)
         return await AsyncLROPoller(client, first, result, method).result()
 
@@ -163,24 +176,15 @@ def load() -> Sequence[WaiterSubject]:
         exceptions.HttpResponseError, lambda error: isinstance(error.__cause__, base_polling.OperationFailed)
     )
 
-    def subject(mode: Mode) -> WaiterSubject:
-        more = {"cancel_prompt", "cancel_original"} if mode == "asyncio" else set()
-        return WaiterSubject(
-            name=f"azure-core-{mode}",
-            mode=mode,
-            family="azure-core",
-            package="azure-core",
-            summary="LROBasePolling.run" if mode == "sync" else "AsyncLROPoller.result",
-            wait=wait if mode == "sync" else wait_async,
-            view=view,
-            dialect=DIALECT,
-            claims=CLAIMS | more,
-            errors={"failure": (ended,), "transport": (exceptions.AzureError,)},
-            patch=("azure.core",),
-            twins=lambda: [subject("sync"), subject("asyncio")],
-        )
-
-    return [subject("sync"), subject("asyncio")]
+    return subjects(
+        "azure-core",
+        {"sync": wait, "asyncio": wait_async},
+        dialect=DIALECT,
+        claims=CLAIMS,
+        errors={"failure": (ended,), "transport": (exceptions.AzureError,)},
+        view=view,
+        patch=("azure.core",),
+    )
 
 
 def quoted(job_id: str) -> str:
@@ -190,11 +194,6 @@ def quoted(job_id: str) -> str:
     return job_id.replace(".", "%2E") if set(job_id) == {"."} else quote(job_id, safe="")
 
 
-ADAPTER = Adapter(
-    name="azure-core",
-    provides=("azure-core-sync", "azure-core-asyncio"),
-    group="real",
-    load=load,
-    package="azure-core",
-    summary="Azure core's long-running operations: polling method and AsyncLROPoller",
+ADAPTER = adapter(
+    "azure-core", load, "long-running operations: the polling method and AsyncLROPoller", "sync", "asyncio"
 )

@@ -13,10 +13,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..adapter import Adapter
-from ..dialect import Mode, WaiterDialect
+from ..dialect import WaiterDialect
 from ..protocols import WaitCall, WaiterBench, WaiterSubject
-from ._translate import FETCH_ERRORS, fetch, fetch_async, unfinished, view
+from ._translate import FETCH_ERRORS, adapter, fetch, fetch_async, subjects, unfinished, view
 
 DIALECT = WaiterDialect(
     words="enum",
@@ -47,12 +46,12 @@ def load() -> Sequence[WaiterSubject]:
     import backoff
 
     def polling(call: WaitCall) -> Any:
-        limits = {"max_time": call.timeout} if math.isfinite(call.timeout) else {}
+        limits: dict[str, Any] = {"max_time": call.timeout} if math.isfinite(call.timeout) else {}
         if call.poll_interval is not None:
             return backoff.on_predicate(
                 backoff.constant, unfinished, interval=call.poll_interval, jitter=None, **limits
             )
-        delays = {"base": call.factor, "factor": call.first_delay, "max_value": call.cap}
+        delays: dict[str, Any] = {"base": call.factor, "factor": call.first_delay, "max_value": call.cap}
         return backoff.on_predicate(backoff.expo, unfinished, jitter=None, **delays, **limits)
 
     def wait(bench: WaiterBench, call: WaitCall) -> Any:
@@ -61,31 +60,15 @@ def load() -> Sequence[WaiterSubject]:
     async def wait_async(bench: WaiterBench, call: WaitCall) -> Any:
         return ended(await polling(call)(fetch_async)(bench, call))
 
-    def subject(mode: Mode) -> WaiterSubject:
-        more = {"cancel_prompt", "cancel_original"} if mode == "asyncio" else set()
-        return WaiterSubject(
-            name=f"backoff-{mode}",
-            mode=mode,
-            family="backoff",
-            package="backoff",
-            summary="backoff's on_predicate with max_time",
-            wait=wait if mode == "sync" else wait_async,
-            view=view,
-            dialect=DIALECT,
-            claims=CLAIMS | more,
-            errors={"timeout": (StillRunningError,), "transport": FETCH_ERRORS},
-            patch=("backoff",),
-            twins=lambda: [subject("sync"), subject("asyncio")],
-        )
-
-    return [subject("sync"), subject("asyncio")]
+    return subjects(
+        "backoff",
+        {"sync": wait, "asyncio": wait_async},
+        dialect=DIALECT,
+        claims=CLAIMS,
+        errors={"timeout": (StillRunningError,), "transport": FETCH_ERRORS},
+        view=view,
+        patch=("backoff",),
+    )
 
 
-ADAPTER = Adapter(
-    name="backoff",
-    provides=("backoff-sync", "backoff-asyncio"),
-    group="real",
-    load=load,
-    package="backoff",
-    summary="backoff as a loop that waits for a job, synchronous and asyncio",
-)
+ADAPTER = adapter("backoff", load, "backoff as a loop that waits for a job", "sync", "asyncio")

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..adapter import Adapter
 from ..dialect import WaiterDialect
 from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
-from ._translate import errors_when, fetch
+from ._translate import adapter, errors_when, fetch, subjects
 
 DIALECT = WaiterDialect(
     limit="attempts",
@@ -69,32 +68,19 @@ def load() -> Sequence[WaiterSubject]:
     def because(reason: str) -> type[BaseException]:
         return errors_when(exceptions.WaiterError, lambda error: error.kwargs["reason"].startswith(reason))
 
-    return [
-        WaiterSubject(
-            name="botocore-sync",
-            mode="sync",
-            family="botocore",
-            package="botocore",
-            summary="botocore's Waiter over a service client's operation",
-            wait=wait,
-            view=lambda _: JobView(),
-            dialect=DIALECT,
-            claims=CLAIMS,
-            errors={
-                "timeout": (because("Max attempts exceeded"),),
-                "failure": (because("Waiter encountered a terminal failure state"),),
-                "transport": (exceptions.WaiterError, exceptions.HTTPClientError, parsers.ResponseParserError),
-            },
-            patch=("botocore",),
-        )
-    ]
+    return subjects(
+        "botocore",
+        {"sync": wait},
+        dialect=DIALECT,
+        claims=CLAIMS,
+        errors={
+            "timeout": (because("Max attempts exceeded"),),
+            "failure": (because("Waiter encountered a terminal failure state"),),
+            "transport": (exceptions.WaiterError, exceptions.HTTPClientError, parsers.ResponseParserError),
+        },
+        view=lambda _: JobView(),
+        patch=("botocore",),
+    )
 
 
-ADAPTER = Adapter(
-    name="botocore",
-    provides=("botocore-sync",),
-    group="real",
-    load=load,
-    package="botocore",
-    summary="botocore's Waiter (attempts, no clock)",
-)
+ADAPTER = adapter("botocore", load, "botocore's Waiter (attempts, no clock)", "sync")

@@ -17,10 +17,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..adapter import Adapter
 from ..dialect import Mode, WaiterDialect
 from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
-from ._translate import error_of, errors_when, id_of, payload_of
+from ._translate import FETCH_ERRORS, Wait, adapter, error_of, errors_when, id_of, payload_of, subjects
 
 _COMMON: dict[str, Any] = {
     "gives_up": "before_pause",
@@ -103,40 +102,24 @@ def load() -> Sequence[WaiterSubject]:
         exceptions.GoogleAPICallError, lambda error: isinstance(error.response, operations_pb2.Operation)
     )
 
-    def subject(mode: Mode) -> WaiterSubject:
-        more = {"cancel_prompt", "cancel_original"} if mode == "asyncio" else set()
-        return WaiterSubject(
-            name=f"google-api-core-{mode}",
-            mode=mode,
-            family=f"google-api-core-{mode}",
-            package="google-api-core",
-            summary="Operation.result" if mode == "sync" else "AsyncOperation.result",
-            wait=wait if mode == "sync" else wait_async,
-            view=lambda value: JobView(status="completed", result=json_format.MessageToDict(value)),
-            dialect=SYNC if mode == "sync" else ASYNC,
-            claims=CLAIMS | more,
+    ways: dict[Mode, tuple[Wait, WaiterDialect]] = {"sync": (wait, SYNC), "asyncio": (wait_async, ASYNC)}
+    return [
+        one
+        for mode, (how, dialect) in ways.items()
+        for one in subjects(
+            "google-api-core",
+            {mode: how},
+            dialect=dialect,
+            claims=CLAIMS,
             errors={
                 "timeout": (TimeoutError,),
                 "failure": (ended_by_error,),
-                "transport": (
-                    exceptions.GoogleAPIError,
-                    httpx.HTTPError,
-                    httpx.InvalidURL,
-                    json_format.Error,
-                    ValueError,
-                ),
+                "transport": (exceptions.GoogleAPIError, json_format.Error, *FETCH_ERRORS),
             },
+            view=lambda value: JobView(status="completed", result=json_format.MessageToDict(value)),
             patch=("google.api_core",),
         )
+    ]
 
-    return [subject("sync"), subject("asyncio")]
 
-
-ADAPTER = Adapter(
-    name="google-api-core",
-    provides=("google-api-core-sync", "google-api-core-asyncio"),
-    group="real",
-    load=load,
-    package="google-api-core",
-    summary="Google API core's Operation.result and AsyncOperation.result",
-)
+ADAPTER = adapter("google-api-core", load, "Operation.result and AsyncOperation.result", "sync", "asyncio")

@@ -90,7 +90,7 @@ def load() -> Sequence[NormaliserSubject]:
     }
 
     def answered(resource: str, body: Any) -> Any:
-        jobs = kinds[resource](client)
+        jobs: Any = kinds[resource](client)
         jobs._get = lambda *_, **__: body  # noqa: SLF001 - the request; what is made of its answer is the package's own
         return jobs
 

@@ -14,10 +14,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..adapter import Adapter
-from ..dialect import Mode, WaiterDialect
+from ..dialect import WaiterDialect
 from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
-from ._translate import AsyncTranslated, Translated, Vocabulary, error_of, id_of, payload_of
+from ._translate import AsyncTranslated, Translated, Vocabulary, adapter, error_of, id_of, payload_of, subjects
 
 DIALECT = WaiterDialect(
     final_poll=False,
@@ -112,32 +111,16 @@ def load() -> Sequence[WaiterSubject]:
             client._platform = platform  # noqa: SLF001
             return await client.vector_stores.files.poll(call.job_id, **_arguments(call))
 
-    def subject(mode: Mode) -> WaiterSubject:
-        more = {"cancel_prompt", "cancel_original"} if mode == "asyncio" else set()
-        return WaiterSubject(
-            name=f"openai-{mode}",
-            mode=mode,
-            family="openai",
-            package="openai",
-            summary="OpenAI SDK, vector_stores.files.poll",
-            wait=wait if mode == "sync" else wait_async,
-            view=view,
-            dialect=DIALECT,
-            claims=CLAIMS | more,
-            errors={"timeout": (TimeoutError,), "transport": (openai.APIError,), "value": (ValueError,)},
-            # The modules that use time; the package has some 2,000.
-            patch=("openai._base_client", "openai._resource", "openai.lib._vector_stores"),
-            twins=lambda: [subject("sync"), subject("asyncio")],
-        )
-
-    return [subject("sync"), subject("asyncio")]
+    return subjects(
+        "openai",
+        {"sync": wait, "asyncio": wait_async},
+        dialect=DIALECT,
+        claims=CLAIMS,
+        errors={"timeout": (TimeoutError,), "transport": (openai.APIError,), "value": (ValueError,)},
+        view=view,
+        # The modules that use time; the package has some 2,000.
+        patch=("openai._base_client", "openai._resource", "openai.lib._vector_stores"),
+    )
 
 
-ADAPTER = Adapter(
-    name="openai",
-    provides=("openai-sync", "openai-asyncio"),
-    group="real",
-    load=load,
-    package="openai",
-    summary="OpenAI SDK's vector_stores.files.poll, synchronous and asyncio",
-)
+ADAPTER = adapter("openai", load, "OpenAI SDK's vector_stores.files.poll", "sync", "asyncio")

@@ -13,10 +13,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..adapter import Adapter
 from ..dialect import WaiterDialect
 from ..protocols import WaitCall, WaiterBench, WaiterSubject
-from ._translate import FETCH_ERRORS, fetch, unfinished, view
+from ._translate import FETCH_ERRORS, adapter, fetch, subjects, unfinished, view
 
 DIALECT = WaiterDialect(
     clips=False,
@@ -53,28 +52,15 @@ def load() -> Sequence[WaiterSubject]:
             **_limits(call),
         )
 
-    return [
-        WaiterSubject(
-            name="polling2-sync",
-            mode="sync",
-            family="polling2",
-            package="polling2",
-            summary="polling2's poll with timeout",
-            wait=wait,
-            view=view,
-            dialect=DIALECT,
-            claims=CLAIMS,
-            errors={"timeout": (polling2.PollingException,), "transport": FETCH_ERRORS},
-            patch=("polling2",),
-        )
-    ]
+    return subjects(
+        "polling2",
+        {"sync": wait},
+        dialect=DIALECT,
+        claims=CLAIMS,
+        errors={"timeout": (polling2.PollingException,), "transport": FETCH_ERRORS},
+        view=view,
+        patch=("polling2",),
+    )
 
 
-ADAPTER = Adapter(
-    name="polling2",
-    provides=("polling2-sync",),
-    group="real",
-    load=load,
-    package="polling2",
-    summary="polling2 as a loop that waits for a job",
-)
+ADAPTER = adapter("polling2", load, "polling2 as a loop that waits for a job", "sync")

@@ -14,10 +14,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..adapter import Adapter
-from ..dialect import Mode, WaiterDialect
+from ..dialect import WaiterDialect
 from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
-from ._translate import AsyncTranslated, Translated, Vocabulary, error_of, id_of, payload_of
+from ._translate import AsyncTranslated, Translated, Vocabulary, adapter, error_of, id_of, payload_of, subjects
 
 DIALECT = WaiterDialect(
     first="sleep",
@@ -97,38 +96,21 @@ def load() -> Sequence[WaiterSubject]:
             task = polling.create_async_waitable_resource(polling.AsyncNewTaskCreatedResponse, client)(id=call.job_id)
             return await task.wait_for_task_output(timeout=limit(call))
 
-    def subject(mode: Mode) -> WaiterSubject:
-        more = {"cancel_prompt", "cancel_original"} if mode == "asyncio" else set()
-        return WaiterSubject(
-            name=f"runwayml-{mode}",
-            mode=mode,
-            family="runwayml",
-            package="runwayml",
-            summary="Runway SDK, wait_for_task_output",
-            wait=wait if mode == "sync" else wait_async,
-            view=view,
-            dialect=DIALECT,
-            claims=CLAIMS | more,
-            errors={
-                "timeout": (polling.TaskTimeoutError,),
-                "failure": (polling.TaskFailedError,),
-                "transport": (runwayml.APIError,),
-                "value": (ValueError,),
-            },
-            carries=lambda error: {"view": view(error.task_details)} if hasattr(error, "task_details") else {},
-            # The modules that use time.
-            patch=("runwayml._base_client", "runwayml.lib.polling"),
-            twins=lambda: [subject("sync"), subject("asyncio")],
-        )
-
-    return [subject("sync"), subject("asyncio")]
+    return subjects(
+        "runwayml",
+        {"sync": wait, "asyncio": wait_async},
+        dialect=DIALECT,
+        claims=CLAIMS,
+        errors={
+            "timeout": (polling.TaskTimeoutError,),
+            "failure": (polling.TaskFailedError,),
+            "transport": (runwayml.APIError,),
+            "value": (ValueError,),
+        },
+        view=view,
+        carries=lambda error: {"view": view(error.task_details)} if hasattr(error, "task_details") else {},
+        patch=("runwayml._base_client", "runwayml.lib.polling"),  # the modules that use time
+    )
 
 
-ADAPTER = Adapter(
-    name="runwayml",
-    provides=("runwayml-sync", "runwayml-asyncio"),
-    group="real",
-    load=load,
-    package="runwayml",
-    summary="Runway SDK's wait_for_task_output (sleeps first), synchronous and asyncio",
-)
+ADAPTER = adapter("runwayml", load, "Runway SDK's wait_for_task_output (sleeps first)", "sync", "asyncio")

@@ -12,10 +12,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..adapter import Adapter
-from ..dialect import Mode, WaiterDialect
+from ..dialect import WaiterDialect
 from ..protocols import WaitCall, WaiterBench, WaiterSubject
-from ._translate import FETCH_ERRORS, fetch, fetch_async, unfinished, view
+from ._translate import FETCH_ERRORS, adapter, fetch, fetch_async, subjects, unfinished, view
 
 DIALECT = WaiterDialect(
     clips=False,
@@ -62,31 +61,15 @@ def load() -> Sequence[WaiterSubject]:
     async def wait_async(bench: WaiterBench, call: WaitCall) -> Any:
         return await tenacity.retry(**options(call))(fetch_async)(bench, call)
 
-    def subject(mode: Mode) -> WaiterSubject:
-        more = {"cancel_prompt", "cancel_original"} if mode == "asyncio" else set()
-        return WaiterSubject(
-            name=f"tenacity-{mode}",
-            mode=mode,
-            family="tenacity",
-            package="tenacity",
-            summary="tenacity's retry with stop_after_delay",
-            wait=wait if mode == "sync" else wait_async,
-            view=view,
-            dialect=DIALECT,
-            claims=CLAIMS | more,
-            errors={"timeout": (tenacity.RetryError,), "transport": FETCH_ERRORS},
-            patch=("tenacity",),
-            twins=lambda: [subject("sync"), subject("asyncio")],
-        )
-
-    return [subject("sync"), subject("asyncio")]
+    return subjects(
+        "tenacity",
+        {"sync": wait, "asyncio": wait_async},
+        dialect=DIALECT,
+        claims=CLAIMS,
+        errors={"timeout": (tenacity.RetryError,), "transport": FETCH_ERRORS},
+        view=view,
+        patch=("tenacity",),
+    )
 
 
-ADAPTER = Adapter(
-    name="tenacity",
-    provides=("tenacity-sync", "tenacity-asyncio"),
-    group="real",
-    load=load,
-    package="tenacity",
-    summary="tenacity as a loop that waits for a job, synchronous and asyncio",
-)
+ADAPTER = adapter("tenacity", load, "tenacity as a loop that waits for a job", "sync", "asyncio")

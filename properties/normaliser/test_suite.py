@@ -325,7 +325,7 @@ def test_a_subject_without_lists_is_refused_by_the_suite_of_lists():
     ],
 )
 def test_what_is_no_json_is_refused(text):
-    with pytest.raises(ValueError, match="not JSON|Expecting|Extra|Illegal"):
+    with pytest.raises(ValueError, match=r"not JSON"):
         read_json(text)
 
 

@@ -12,7 +12,9 @@ from ...faults.envelope_plan import Body, EnvelopePlan, EnvelopeRelationPlan, Jo
 from ...faults.envelope_strategies import HUGE, envelope_plans, job_list_plans, nested, relation_plans
 from ...faults.plan import plan_from_json, plan_to_json, simpler, size
 from ...faults.run_normaliser import run_envelope, run_envelope_relation, run_job_list
+from ...harness.history import History
 from ...harness.invariant import Invariant
+from ...harness.normaliser_subject import NormaliserSubject
 from ...harness.suite import PlanFormat, Suite
 from ...models.invariants import normaliser as family
 
@@ -91,7 +93,11 @@ BODIES: tuple[Body, ...] = (
     body(job_id="job-1", status="processing", result={"markdown": "m"}),
     body(job_id="job-1", status="Timed-Out"),
     body(job_id="job-1", status="SUCCEEDED"),
+    body(job_id="job-1", status="canceled"),
+    body(job_id="job-1", status="IN PROGRESS"),
+    body(job_id="job-1", status=" failed "),
     body(job_id="job-1", status="hibernating"),
+    body(job_id="job-1", status="incomplete"),
     body(job_id="job-1", status=5),
     body(job_id="job-1"),
     body(status="completed"),
@@ -141,6 +147,7 @@ CORNERS = (
     EnvelopePlan(resource="build_schema_jobs", body=_job(data={"extraction_schema": "{}"})),
 )
 
+_OLD_TIMES = EnvelopePlan(body=body(job_id="job-1", status="pending", created_at="1990-01-01T00:00:00Z"))
 _BASE = EnvelopePlan(body=_job(**_FULL, progress=0.5, completed_at="2026-01-02T04:00:00"))
 _FAILED = EnvelopePlan(
     body=body(job_id="job-1", status="failed", error={"message": "it broke"}, created_at="2026-01-02T03:04:05Z")
@@ -150,10 +157,11 @@ RELATION_CORNERS = (
     EnvelopeRelationPlan(plan=_BASE, relation="order"),
     EnvelopeRelationPlan(plan=_BASE, relation="extra"),
     EnvelopeRelationPlan(plan=_BASE, relation="extra", amount=12),
-    *(EnvelopeRelationPlan(plan=_BASE, relation="payload", amount=amount) for amount in range(4)),
+    *(EnvelopeRelationPlan(plan=_BASE, relation="payload", amount=amount) for amount in range(10)),
     EnvelopeRelationPlan(plan=_BASE, relation="family"),
     EnvelopeRelationPlan(plan=_FAILED, relation="family"),
     *(EnvelopeRelationPlan(plan=_BASE, relation="epoch", amount=amount) for amount in range(4)),
+    EnvelopeRelationPlan(plan=_OLD_TIMES, relation="epoch", amount=1),
     *(EnvelopeRelationPlan(plan=_BASE, relation="zone", amount=amount) for amount in range(2)),
     *(EnvelopeRelationPlan(plan=_BASE, relation="resource", amount=amount) for amount in range(2)),
 )
@@ -173,6 +181,18 @@ LIST_CORNERS = (
 )  # fmt: skip
 
 
+def _run(plan: EnvelopePlan, subject: NormaliserSubject) -> History:
+    return run_envelope(plan, subject, suite="normaliser")
+
+
+def _run_relation(plan: EnvelopeRelationPlan, subject: NormaliserSubject) -> History:
+    return run_envelope_relation(plan, subject, suite="normaliser-relations")
+
+
+def _run_list(plan: JobListPlan, subject: NormaliserSubject) -> History:
+    return run_job_list(plan, subject, suite="normaliser-list")
+
+
 SUITES = (
     Suite(
         name="normaliser",
@@ -180,7 +200,7 @@ SUITES = (
         kind="normaliser",
         invariants=_invariants(but=("relations", "lists")),
         format=_format(EnvelopePlan, lambda plan: [plan.body]),
-        run=lambda plan, subject: run_envelope(plan, subject, suite="normaliser"),
+        run=_run,
         strategy=envelope_plans,
         corners=lambda _: CORNERS,
     ),
@@ -190,7 +210,7 @@ SUITES = (
         kind="normaliser",
         invariants=_invariants("relations"),
         format=_format(EnvelopeRelationPlan, lambda plan: [plan.plan.body]),
-        run=lambda plan, subject: run_envelope_relation(plan, subject, suite="normaliser-relations"),
+        run=_run_relation,
         strategy=lambda subject: relation_plans(subject.dialect),
         corners=lambda _: RELATION_CORNERS,
     ),
@@ -200,7 +220,7 @@ SUITES = (
         kind="normaliser",
         invariants=_invariants("lists"),
         format=_format(JobListPlan, lambda plan: [*(plan.jobs or ()), plan.envelope]),
-        run=lambda plan, subject: run_job_list(plan, subject, suite="normaliser-list"),
+        run=_run_list,
         strategy=job_list_plans,
         corners=lambda _: LIST_CORNERS,
         refuses=lambda subject: "" if subject.normalise_list is not None else "it makes no lists of jobs",

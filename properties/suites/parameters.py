@@ -81,6 +81,10 @@ def corners(subject: WaiterSubject) -> Sequence[WaitPlan]:
         extreme.append(WaitPlan(call=dataclasses.replace(base, poll_interval=0.5), answers=(pending,) * 1_100))
     else:
         extreme.append(WaitPlan(call=dataclasses.replace(base, timeout=1e6), answers=(pending,) * 400))
+    if {"timeout", "poll_interval"} <= able:
+        # Past a day: an infinite timeout that is capped at one gives up here.
+        day = dataclasses.replace(base, timeout=math.inf, poll_interval=20_000.0)
+        extreme.append(WaitPlan(call=day, answers=(pending,) * 6))
     return [*bad, *extreme]
 
 

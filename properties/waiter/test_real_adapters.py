@@ -92,7 +92,13 @@ CANCELLED = WaitPlan(ending=answer("status", word="cancelled"))
 STRANGER = WaitPlan(answers=(answer("wrong_id"),))
 BACK = WaitPlan(call=WaitCall(timeout=60.0), ending=PENDING, clock=(fault("wall_jump", at=0.5, seconds=-3600.0),))
 AHEAD = dataclasses.replace(BACK, clock=(fault("wall_jump", at=0.5, seconds=3600.0),))
-SLOW = WaitPlan(call=WaitCall(timeout=10.0), answers=(answer("status", word="processing", delay=6.0),), ending=PENDING)
+SLOW = WaitPlan(
+    call=WaitCall(timeout=10.0, poll_interval=8.0),
+    answers=(answer("status", word="processing", delay=6.0),),
+    ending=PENDING,
+)
+GARBAGE = WaitPlan(answers=(answer("hint", form="text", text="soon"),))
+ENDLESS = WaitPlan(answers=(answer("hint", form="text", text="inf"),))
 
 FOUND = [
     ("runwayml-sync", "waiter.failure_raised", CANCELLED),
@@ -106,6 +112,8 @@ FOUND = [
     ("polling2-sync", "waiter.gives_up_not_early", AHEAD),
     ("openai-sync", "waiter.identity_of_answer", STRANGER),
     ("azure-core-asyncio", "waiter.identity_of_answer", STRANGER),
+    ("azure-core-sync", "subject.ends", GARBAGE),
+    ("azure-core-asyncio", "subject.ends", ENDLESS),
     ("google-api-core-sync", "waiter.identity_of_answer", STRANGER),
 ]
 
@@ -128,13 +136,13 @@ def loaded(name):
     return next(one for one in loading.load(name) if one.name == name)
 
 
-@pytest.mark.parametrize(("name", "invariant", "plan"), FOUND, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("name", "invariant", "plan"), FOUND, ids=[f"{one[0]}-{one[1]}" for one in FOUND])
 def test_what_was_found_is_still_found(name, invariant, plan):
     """A fault of the constraints' versions; should a later version mend it, move the line below."""
     assert judged(invariant, plan, loaded(name)).violated
 
 
-@pytest.mark.parametrize(("name", "invariant", "plan"), FAITHFUL, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("name", "invariant", "plan"), FAITHFUL, ids=[f"{one[0]}-{one[1]}" for one in FAITHFUL])
 def test_the_others_do_it_right(name, invariant, plan):
     """The same plans are no trap: who does it right is not blamed."""
     assert not judged(invariant, plan, loaded(name)).violated

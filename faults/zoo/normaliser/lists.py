@@ -14,7 +14,7 @@ SUITE = "normaliser-list"
 
 def _jobs_must_be_a_list(original: Any, body: Any, **options: Any) -> Any:
     if isinstance(body, dict) and not isinstance(body.get("jobs", []), list):
-        iter(body["jobs"] or 0)
+        list(body["jobs"])
     return original(body, **options)
 
 
@@ -48,14 +48,20 @@ class _PlainSlices(JobList[Any]):
 
     def __getitem__(self, index: Any) -> Any:
         late = isinstance(index, slice) and bool(index.start)
-        return list.__getitem__(self, index) if late else super().__getitem__(index)
+        if late:
+            return list.__getitem__(self, index)
+        found = super().__getitem__(index)
+        return _inheriting(found) if isinstance(index, slice) else found
 
 
-def _inherited_slices(original: Any, body: Any, **options: Any) -> Any:
-    found = original(body, **options)
+def _inheriting(found: JobList[Any]) -> JobList[Any]:
     return _PlainSlices(
         found, has_more=found.has_more, org_id=found.org_id, page=found.page, page_size=found.page_size, raw=found.raw
     )
+
+
+def _inherited_slices(original: Any, body: Any, **options: Any) -> Any:
+    return _inheriting(original(body, **options))
 
 
 def _true_is_a_page(value: Any) -> int | None:
@@ -81,7 +87,7 @@ BUGS = (
         source="own", suite=SUITE, replaced={"builtin_normaliser:normalise_job_list": wrapping(_id_of_its_place)},
     ),
     NormaliserBug(
-        name="false-as-text-is-true", summary="has_more is bool() of what came, so that \"false\" is true", invariant="normaliser.list_no_coercion",
+        name="false-as-text-is-true", summary='has_more is bool() of what came, so that "false" is true', invariant="normaliser.list_no_coercion",
         source="W70 guardrails-ai/guardrails#1559", suite=SUITE, replaced={"builtin_normaliser:normalise_job_list": wrapping(_truthy)},
     ),
     NormaliserBug(

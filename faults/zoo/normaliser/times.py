@@ -21,7 +21,9 @@ def _no_offset(original: Any, text: str) -> Any:
 
 def _naive(original: Any, value: Any) -> Any:
     found = original(value)
-    return found.replace(tzinfo=None) if found is not None and isinstance(value, str) and value[-1:].isdigit() else found
+    return (
+        found.replace(tzinfo=None) if found is not None and isinstance(value, str) and value[-1:].isdigit() else found
+    )
 
 
 def _digits(original: Any, value: Any) -> Any:

@@ -37,8 +37,8 @@ def each_job(judge: Judge) -> Checker:
 
 
 def short(value: object) -> str:
-    """A text for a finding: not too long."""
-    text = str(value)
+    """A text for a finding: not too long, and of a time what it says."""
+    text = str(value.get("text", "null") if isinstance(value, dict) else value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 

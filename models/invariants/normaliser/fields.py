@@ -14,8 +14,8 @@ def _progress(call: Call, reading: Reading) -> Finding:
     if not isinstance(want, tuple):
         return field_is(call, "progress", want)
     said = reading.value("progress") if reading.get("progress") != "null" else None
-    number = isinstance(said, int | float) and not isinstance(said, bool)
-    if reading.get("progress") == "null" or (number and want[0] <= said <= want[1]):
+    number = said if isinstance(said, int | float) and not isinstance(said, bool) else None
+    if reading.get("progress") == "null" or (number is not None and want[0] <= number <= want[1]):
         return held(call.shown[-1:])
     return breach(
         call, "progress is out of range", expected="null, or a number from 0 to 1", observed=reading.get("progress")

@@ -27,6 +27,8 @@ def _stopped(stop: Event, waits: list[WaitTrace]) -> Finding:
     ]
     if reason in ("hang", "deadlock") and any(longest > ENDLESS for longest in asked):
         return undecided("the caller asked for pauses that the bench can't play to their end", events=(stop.seq,))
+    if reason == "refused":
+        return undecided(f"the bench can't run this: {stop.data.get('detail', '')}", events=(stop.seq,))
     if reason == "budget":
         return undecided(f"the bench ended the run: {stop.data.get('detail', reason)}", events=(stop.seq,))
     return violated(

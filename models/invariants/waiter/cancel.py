@@ -41,6 +41,16 @@ def _prompt(wait: WaitTrace) -> Finding:
         )  # fmt: skip
     if wait.outcome is None:
         return undecided("the run ended before the cancelled wait did", events=(wait.cancel.seq,))
+    for fetch in wait.fetches[-2:]:
+        if (
+            fetch.end is not None
+            and fetch.start.seq < wait.outcome.seq
+            and fetch.ended > wait.outcome.at + wait.tolerance
+        ):
+            return breach(
+                wait, "left a fetch running behind it", [wait.outcome, fetch.end], expected=f"its end at {seconds(wait.cancel.at)}",
+                observed=f"its end at {seconds(fetch.ended)}",
+            )  # fmt: skip
     return held([wait.cancel.seq])
 
 
@@ -74,7 +84,7 @@ INVARIANTS = (
     ),
     Invariant(
         id="waiter.cancel_prompt", level=Level.MUST, claim="cancel_prompt", check=each_wait(_prompt), source="SPEC 2 step 7; W78",
-        expectation="A cancelled wait ends at the instant of the cancel.",
+        expectation="A cancelled wait ends at the instant of the cancel, and so does its fetch.",
     ),
     Invariant(
         id="waiter.cancel_original", level=Level.MUST, claim="cancel_original", check=each_wait(_original), source="SPEC 2 step 7; W78",

@@ -100,7 +100,8 @@ def _surfaces(wait: WaitTrace, number: int) -> Finding:
 def _permanent(wait: WaitTrace) -> Finding:
     seen: list[int] = []
     for number, fetch in enumerate(wait.fetches):
-        if fetch.kind in SURFACING:
+        # Without a grace, which few waiters have, a 404 is permanent as well.
+        if fetch.kind in SURFACING or (fetch.kind == "not_found" and wait.call.not_found_grace == 0):
             finding = _surfaces(wait, number)
             if not finding.answer:
                 return finding

@@ -139,6 +139,7 @@ INVARIANTS = (
     Invariant(
         id="waiter.sleep_is_a_time", level=Level.MUST, claim="schedule", check=each_wait(_bad_delay_unused), source="SPEC 2 step 3; W27",
         expectation="Every sleep is asked for a number of seconds of at least 0.",
+        possible=lambda dialect: dialect.clock != "loop",  # there the bench may see timers alone
     ),
     Invariant(
         id="waiter.bad_parameters_refused", level=Level.MUST, claim="validates", check=each_wait(_refuses_bad, bad_calls=True), source="SPEC 2 ValueError; W24",

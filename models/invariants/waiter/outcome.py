@@ -147,6 +147,10 @@ def _disjoint(wait: WaitTrace) -> Finding:
             expected = ("timeout", "transport")
     elif says.kind == "running" or (says.kind == "unknown" and wait.dialect.unknown_status == "continue"):
         expected = ("timeout",)
+    if says.kind in SURFACING and "permanent" not in wait.claims:
+        expected += ("timeout",)  # it may take that answer for one to be asked again
+    if says.kind == "transient" and "transient" not in wait.claims:
+        expected += ("transport",)
     if not expected:
         return held()
     if wait.category not in expected:
