@@ -21,6 +21,9 @@ from .jsonable import Json, loads
 EVENTS_FD = "WAITPROOF_EVENTS"
 _KEEP = 4_096
 
+_STARTUP = 60.0
+"""Real seconds that a child may take to import everything, however short the patience with its examples is."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
@@ -85,7 +88,7 @@ def run_child(
     os.close(out_write)
     output = _Output()
     last = [time.monotonic()]
-    done = threading.Event()
+    done, begun = threading.Event(), threading.Event()
 
     def listen() -> None:
         with os.fdopen(events_read, "rb") as stream:
@@ -98,6 +101,8 @@ def run_child(
                 if isinstance(event, dict):
                     if event.get("event") == "done":
                         done.set()
+                    elif event.get("event") == "begin":
+                        begun.set()
                     on_event(event)
 
     threads = [
@@ -115,7 +120,8 @@ def run_child(
             try:
                 process.wait(timeout=0.1)
             except subprocess.TimeoutExpired:
-                if time.monotonic() - last[0] > hang_seconds:
+                patience = hang_seconds if begun.is_set() else max(hang_seconds, _STARTUP)
+                if time.monotonic() - last[0] > patience:
                     ended_by = "hung"
                     break
     finally:
