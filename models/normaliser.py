@@ -169,7 +169,7 @@ def failure_kind(value: object) -> str:
     if isinstance(value, str):
         return FULL if value.strip() else EMPTY
     if isinstance(value, dict):
-        if any(_is_text(value.get(name)) for name in ("code", "message")) or _is_integer(value.get("code")):
+        if any(_is_text(value.get(name)) for name in ("code", "message")) or is_code(value.get("code")):
             return FULL
         return EMPTY if all(name in ("code", "message") and value[name] in (None, "") for name in value) else UNSURE
     if isinstance(value, list):
@@ -248,8 +248,8 @@ def failure(value: object) -> Failure:
         return Failure(code=NOTHING, message=wanted(value, value.strip()))
     if isinstance(value, dict):
         code, message = value.get("code"), value.get("message")
-        huge = isinstance(code, int) and not isinstance(code, bool) and not _is_integer(code)
-        codes = ANYTHING if huge else wanted(code, write_json(code)) if _is_integer(code) else _text_or_nothing(code)
+        huge = isinstance(code, int) and not isinstance(code, bool) and not is_code(code)
+        codes = ANYTHING if huge else wanted(code, write_json(code)) if is_code(code) else _text_or_nothing(code)
         return Failure(code=codes, message=_text_or_nothing(message))
     if isinstance(value, list):
         said = [item if isinstance(item, str) else item.get("message") for item in value]
@@ -267,7 +267,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _is_integer(value: object) -> bool:
+def is_code(value: object) -> bool:
     """An integer that CPython prints: whether a code of more than some 4,300 digits is one is open."""
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _PRINTABLE
 

@@ -63,7 +63,9 @@ def view(job: Any) -> JobReading:
 def _payload(result: Any) -> Any:
     """A typed result as plain data: the fields that were set, and the extra ones. Its own ``to_dict`` may raise for odd values."""
     if hasattr(result, "model_fields_set"):
-        named = {name: getattr(result, name) for name in sorted(result.model_fields_set)}
+        # Which fields were set is itself made of the payload in 1.18.1, and then no set.
+        known = result.model_fields_set if isinstance(result.model_fields_set, set) else set(vars(result))
+        named = {name: vars(result)[name] for name in sorted(known & set(vars(result)))}
         return {name: _payload(value) for name, value in {**named, **(result.model_extra or {})}.items()}
     if isinstance(result, list):
         return [_payload(item) for item in result]

@@ -8,7 +8,7 @@ from typing import Any
 from ....harness.invariant import Invariant, Level
 from ....harness.json_text import write_json
 from ....harness.verdicts import Finding, held
-from ...normaliser import ABSENT, EMPTY, Failure, failure, failure_key, failure_kind, wanted
+from ...normaliser import ABSENT, EMPTY, Failure, failure, failure_key, failure_kind, is_code, wanted
 from ...normaliser_trace import Call, Reading
 from ._judging import Judge, breach, each_job
 
@@ -26,7 +26,7 @@ def _judged(call: Call, reading: Reading, key: str) -> Finding:
     error = reading.value("error")
     if not isinstance(error, dict):
         return breach(call, f"the failure under {key!r} is lost", expected=_words(want), observed=reading.get("error"))
-    integer = isinstance(value, dict) and isinstance(value.get("code"), int)
+    integer = isinstance(value, dict) and is_code(value.get("code"))
     parts = [("message", want.message), *([] if integer else [("code", want.code)])]
     for name, one in parts:
         said = write_json(error.get(name))
@@ -82,7 +82,7 @@ def _codes(call: Call, reading: Reading) -> Finding:
     key = failure_key(call.envelope, call.resource, call.dialect)
     value = call.envelope.get(key) if key in NAMES else None
     code = value.get("code") if isinstance(value, dict) else None
-    if isinstance(code, bool) or not isinstance(code, int) or not usual(key, value):
+    if not is_code(code) or not usual(key, value):
         return held()
     error, want = reading.value("error"), wanted(code, write_json(code))
     said = write_json(error.get("code")) if isinstance(error, dict) else str(reading.get("error"))
@@ -93,8 +93,11 @@ def _codes(call: Call, reading: Reading) -> Finding:
 
 def _nothing(call: Call, reading: Reading) -> Finding:
     """No failure came: a job that has an error all the same made it up."""
-    kinds = {failure_kind(call.envelope.get(name)) for name in NAMES}
-    if kinds - {ABSENT, EMPTY}:
+    values = {name: call.envelope.get(name) for name in NAMES}
+    if not all(
+        failure_kind(value) == ABSENT or (failure_kind(value) == EMPTY and usual(name, value))
+        for name, value in values.items()
+    ):
         return held()
     error = reading.value("error")
     made_up = isinstance(error, dict) and any(isinstance(part, str) and part.strip() for part in error.values())

@@ -19,7 +19,7 @@ def shows(reading: Reading, payload: Any, form: str) -> bool:
     if form == "payload":
         return reading.get("result") == write_json(payload)
     result = reading.value("result")
-    return isinstance(result, dict) and _agrees(result, payload) and (not payload or not _hollow(result))
+    return isinstance(result, dict) and _agrees(result, payload) and (_hollow(payload) or not _hollow(result))
 
 
 def _agrees(part: Any, whole: Any) -> bool:
@@ -27,6 +27,8 @@ def _agrees(part: Any, whole: Any) -> bool:
         return all(_hollow(value) or (key in whole and _agrees(value, whole[key])) for key, value in part.items())
     if isinstance(part, list) and isinstance(whole, list):
         return len(part) == len(whole) and all(_agrees(one, other) for one, other in zip(part, whole, strict=True))
+    if _is_number(part) and _is_number(whole):
+        return bool(part == whole)  # a typed field may hold an integer as a float
     return write_json(part) == write_json(whole) or (_hollow(part) and _hollow(whole))
 
 
@@ -34,6 +36,10 @@ def _hollow(value: Any) -> bool:
     if isinstance(value, dict):
         return all(_hollow(item) for item in value.values())
     return value is None or value in ("", [])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _completed(call: Call, reading: Reading) -> bool:
