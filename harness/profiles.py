@@ -64,3 +64,6 @@ def profile_named(name: str, *, examples: int | None = None, hang_seconds: float
         examples=base.examples if examples is None else examples,
         hang_seconds=base.hang_seconds if hang_seconds is None else hang_seconds,
     )
+
+
+register()

@@ -23,8 +23,8 @@ from .session import Order
 from .session import run as run_order
 from .suites import UnknownSuiteError, all_suites, chosen
 
-After: TypeAlias = Callable[[Path], None]
-"""What the front door does with a finished result directory: it prints the summary and writes the report."""
+After: TypeAlias = Callable[[Path, bool], None]
+"""What the front door does with a finished result directory: it prints the summary, or (True) all of it as JSON."""
 
 WHAT = ("subjects", "suites", "invariants", "claims", "faults", "bugs")
 
@@ -83,6 +83,7 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="result directory (default: a new one under waitproof-results)"
     )
+    parser.add_argument("--json", action="store_true", help="print the results as JSON instead of a summary")
     parser.add_argument(
         "--jobs", type=int, default=min(2, os.cpu_count() or 1), metavar="N", help="subjects run at the same time"
     )
@@ -129,7 +130,7 @@ def _run(arguments: argparse.Namespace, after: After) -> int:
     )
     status = run_order(order)
     if not arguments.quiet:
-        after(out)
+        after(out, arguments.json)
     return status
 
 
@@ -194,5 +195,5 @@ def _zoo(arguments: argparse.Namespace, after: After) -> int:
     except KeyboardInterrupt:
         status = EXIT_INTERRUPTED
     if not arguments.quiet:
-        after(out)
+        after(out, arguments.json)
     return status

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..harness.results import ResultFormatError
+from ..harness.results import ResultFormatError, read_results
+from . import twin
 from .cli import build_report
+from .evidence import gather
 from .terminal import print_summary
 
 _EXIT_ERROR = 2
@@ -34,7 +36,10 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def conclude(results: Path) -> None:
-    """Print where the results of a run are, and their summary, whose last line replays the first counterexample."""
+def conclude(results: Path, as_json: bool) -> None:
+    """Print where the results of a run are, and their summary, whose last line replays the first counterexample; or all as JSON."""
+    if as_json:
+        sys.stdout.write(twin.render(gather([read_results(results)])))
+        return
     print(f"results in {results}; as a page: waitproof report {results}")
     print_summary([results])
