@@ -78,9 +78,11 @@ def _wanted_by(name: str) -> Iterable[Wanted]:
     if name in GROUPS:
         members = [adapter for adapter in adapters().values() if adapter.group == name]
         return [item for adapter in members for item in _members(adapter, adapter.provides, named=name == "builtin")]
+    # A package may have several adapters, one a kind of subject: its name stands for all of them.
+    whole = [adapter for adapter in adapters().values() if name in (adapter.name, adapter.package)]
+    if whole:
+        return [item for adapter in whole for item in _members(adapter, adapter.provides, named=True)]
     for adapter in adapters().values():
-        if name == adapter.name:
-            return _members(adapter, adapter.provides, named=True)
         if name in adapter.provides:
             return _members(adapter, (name,), named=True)
     known = ", ".join([*GROUPS, *adapters()])

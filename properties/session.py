@@ -24,8 +24,8 @@ from ..harness.suite import AnySuite
 from ..harness.tokens import Token, encode
 from .progress import Reporter
 
-ENDS = "subject.ends"
-"""The invariant that a subject breaks which hangs, ends the interpreter, or never lets a run end."""
+ENDS = {"waiter": "subject.ends", "normaliser": "normaliser.ends"}
+"""The invariant, by kind, that a subject breaks which hangs, ends the interpreter, or never lets a run end."""
 
 PACKAGES = ("anyio", "hypothesis", "httpcore", "httpx", "freezegun", "trio")
 
@@ -224,13 +224,19 @@ def _as_finding(info: SubjectInfo, reason: str, order: Order, writer: ResultWrit
     if suite is not None and doing.get("plan") is not None:
         plan = suite.format.from_json(doing["plan"])
         token = encode(
-            Token(suite=suite.name, subject=str(doing["spec"]), invariant=ENDS, plan=doing["plan"], versions=versions())
+            Token(
+                suite=suite.name,
+                subject=str(doing["spec"]),
+                invariant=ENDS[info.kind],
+                plan=doing["plan"],
+                versions=versions(),
+            )
         )
         stored = writer.failure(
             Failure(
                 subject=info.name,
                 suite=suite.name,
-                invariant=ENDS,
+                invariant=ENDS[info.kind],
                 level="MUST",
                 cause=reason,
                 expected="every run ends, and the interpreter goes on",
@@ -250,7 +256,7 @@ def _as_finding(info: SubjectInfo, reason: str, order: Order, writer: ResultWrit
         Row(
             subject=info.name,
             suite=suite_name,
-            invariant=ENDS,
+            invariant=ENDS[info.kind],
             verdict="violated",
             evaluated=1,
             exercised=1,
