@@ -162,7 +162,7 @@ class _Search:
         self.spec, self.versions = spec, versions
         self.invariants = suite.applicable(subject)
         self.tallies = {item.id: _Tally() for item in self.invariants}
-        self.shrink_runs = max(1, round(profile.shrink_runs * suite.shrink_share))
+        self.shrink_runs = round(profile.shrink_runs * suite.shrink_share)
         self.reach = _Reach()
         self.violated_by_plan: dict[str, frozenset[str]] = {}
         self.checked = self.flaky = 0
@@ -333,6 +333,8 @@ class _Search:
         )
 
     def _shrink(self, item: Invariant, first: Any) -> tuple[Any, int]:
+        if not self.shrink_runs:
+            return first, 0
         shrinker = _Shrinker(self, item, first)
         try:
             self._explore(shrinker.on_case, shrink=True, name=f"shrink_{item.id.replace('.', '_')}")

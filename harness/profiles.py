@@ -50,8 +50,10 @@ def register() -> None:
         settings.register_profile(f"waitproof-{profile.name}", hypothesis_settings(profile, shrink=True))
 
 
-def profile_named(name: str, *, examples: int | None = None, hang_seconds: float | None = None) -> Profile:
-    """The profile of this name, with another number of examples or patience if given. Raises ``ValueError`` that lists the names."""
+def profile_named(
+    name: str, *, examples: int | None = None, hang_seconds: float | None = None, shrink_runs: int | None = None
+) -> Profile:
+    """The profile of this name, with other numbers where they are given. Raises ``ValueError`` that lists the names."""
     if name not in PROFILES:
         raise ValueError(f"there is no profile {name!r}; there are {', '.join(PROFILES)}")
     base = PROFILES[name]
@@ -59,8 +61,11 @@ def profile_named(name: str, *, examples: int | None = None, hang_seconds: float
         raise ValueError(f"examples must be at least 1, not {examples}")
     if hang_seconds is not None and not 0 < hang_seconds < math.inf:
         raise ValueError(f"hang-seconds must be a finite number above 0, not {hang_seconds}")
+    if shrink_runs is not None and shrink_runs < 0:
+        raise ValueError(f"shrink-runs must be at least 0, not {shrink_runs}")
     return dataclasses.replace(
         base,
+        shrink_runs=base.shrink_runs if shrink_runs is None else shrink_runs,
         examples=base.examples if examples is None else examples,
         hang_seconds=base.hang_seconds if hang_seconds is None else hang_seconds,
     )

@@ -100,17 +100,20 @@ def main(job_text: str) -> int:
         parent.tell("unusable", reason="; ".join(wrong))
         parent.tell("done")
         return 0
-    profile = profile_named(job["profile"], examples=job["examples"])
+    profile = profile_named(job["profile"], examples=job["examples"], shrink_runs=job["shrink_runs"])
     writer = ResultWriter(Path(job["out"]))
     for subject in subjects:
         parent.tell("subject", info=record_to_json(subject_info(subject)))
         spec = f"{job['spec']}#{subject.name}" if ":" in job["spec"] and "#" not in job["spec"] else job["spec"]
         for suite in suites_for(subject, chosen(job["suites"])):
             try:
-                _search(suite, subject, writer, parent, profile=profile, job=job, spec=spec)
+                broken = _search(suite, subject, writer, parent, profile=profile, job=job, spec=spec)
             except Exception as error:  # noqa: BLE001 - whatever comes out of a search is a fault of ours, and must be told as one
                 traceback.print_exc()
                 parent.tell("broken", reason=f"suite {suite.name}: {type(error).__name__}: {error}")
+                continue
+            if broken and job["fail_fast"]:
+                break
     parent.tell("done")
     return 0
 
@@ -124,7 +127,8 @@ def _search(
     profile: Any,
     job: Mapping[str, Any],
     spec: str,
-) -> None:
+) -> bool:
+    """Search one suite; the answer is whether something is violated."""
     current = writer.subject_dir(subject.name) / "current.json"
 
     def plan(name: str, value: Any) -> None:
@@ -143,5 +147,6 @@ def _search(
     hooks = campaign.Hooks(plan=plan, progress=parent.progress, row=row, failure=writer.failure, stats=stats)
     versions = {str(key): str(value) for key, value in job["versions"].items()}
     parent.tell("begin", suite=suite.name)
-    campaign.search(suite, subject, profile, seed=job["seed"], hooks=hooks, spec=spec, versions=versions)
+    result = campaign.search(suite, subject, profile, seed=job["seed"], hooks=hooks, spec=spec, versions=versions)
     current.unlink(missing_ok=True)
+    return any(found.verdict == "violated" for found in result.rows)

@@ -43,6 +43,10 @@ def add_commands(commands: Any, after: After) -> None:
     )
     _add_search_options(run)
     run.add_argument(
+        "--fail-fast", action="store_true", help="no further suite for a subject that has broken something"
+    )
+    run.add_argument("--shrink-runs", type=int, metavar="N", help="runs spent on making one counterexample simpler")
+    run.add_argument(
         "--hang-seconds", type=float, metavar="S", help="stop a subject after S real seconds without a finished example"
     )
     run.add_argument("--level", choices=["sim"], default="sim", help="level of reality: simulated")
@@ -107,7 +111,12 @@ def _run(arguments: argparse.Namespace, after: After) -> int:
     try:
         items = wanted(arguments.subjects or ["builtin"])
         suites = chosen(arguments.suite)
-        profile = profile_named(arguments.profile, examples=arguments.examples, hang_seconds=arguments.hang_seconds)
+        profile = profile_named(
+            arguments.profile,
+            examples=arguments.examples,
+            hang_seconds=arguments.hang_seconds,
+            shrink_runs=arguments.shrink_runs,
+        )
         out = fresh_out(arguments.out)
     except (UnknownSubjectError, UnknownSuiteError, ValueError, FileExistsError) as error:
         return fail(str(error))
@@ -127,6 +136,7 @@ def _run(arguments: argparse.Namespace, after: After) -> int:
         command=command,
         jobs=arguments.jobs,
         quiet=arguments.quiet,
+        fail_fast=arguments.fail_fast,
     )
     status = run_order(order)
     if not arguments.quiet:

@@ -116,6 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = -1
             for profile in chosen.profile or ["quick", "default"]:
                 command = ["run", *(chosen.subject or ["builtin"]), "--profile", profile, "--seed", "1"]
+                command += ["--fail-fast", "--shrink-runs", "0"]
                 status = try_mutant(mutant, command, Path(folder) / "copy")
                 if status == 1:
                     break

@@ -43,6 +43,7 @@ class Order:
     command: str
     jobs: int = 1
     quiet: bool = False
+    fail_fast: bool = False
 
 
 @dataclass(kw_only=True)
@@ -161,6 +162,8 @@ def _run_one(
         "suites": list(order.suite_names),
         "profile": order.profile.name,
         "examples": order.profile.examples,
+        "shrink_runs": order.profile.shrink_runs,
+        "fail_fast": order.fail_fast,
         "seed": order.seed,
         "versions": versions(),
     }
