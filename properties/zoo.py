@@ -21,15 +21,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..faults.zoo import all_bugs
-from ..faults.zoo.bug import SeededBug
+from ..faults.zoo.bug import Bug
 from ..harness.campaign import judge, search
 from ..harness.jsonable import Json, dumps
 from ..harness.loading import version_of
 from ..harness.profiles import Profile
-from ..harness.protocols import WaiterSubject
 from ..harness.results import ResultWriter, RunInfo, ZooRow
 from ..harness.results.merge import EXIT_INTERRUPTED, EXIT_OK, EXIT_VIOLATED
 from ..harness.results.writer import write_whole
+from ..harness.suite import Subject
 from .progress import Reporter
 from .session import versions
 from .suites import all_suites, chosen
@@ -50,12 +50,12 @@ class Hunted:
     plan: Json = None
 
 
-def subjects() -> list[WaiterSubject]:
+def subjects() -> list[Subject]:
     """Every seeded bug as a subject: ``waitproof.properties.zoo:subjects#zoo:NAME`` loads one, for ``run`` and in replay tokens."""
     return [bug.subject() for bug in all_bugs().values()]
 
 
-def wanted_bugs(names: Sequence[str], suites: Sequence[str] = ()) -> list[SeededBug]:
+def wanted_bugs(names: Sequence[str], suites: Sequence[str] = ()) -> list[Bug]:
     """The bugs of these names (all, if there is none) that are searched in one of these suites (any, if there is none).
 
     Raises :class:`UnknownBugError` for a name that no bug has, and for a choice that leaves no bug.

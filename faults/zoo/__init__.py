@@ -1,6 +1,6 @@
 """The zoo: seeded bugs, each a small variant of a built-in subject and each caught by the invariant *named* for it.
 
-A file below this folder that defines ``BUGS`` (a tuple of :class:`~.bug.SeededBug`) is found by itself; adding one changes no other file.
+A file below this folder that defines ``BUGS`` (a tuple of :class:`~.bug.Bug`) is found by itself; adding one changes no other file.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import importlib
 import pkgutil
 from functools import cache
 
-from .bug import SeededBug
+from .bug import Bug
 
 
 @cache
-def all_bugs() -> dict[str, SeededBug]:
+def all_bugs() -> dict[str, Bug]:
     """Every seeded bug by name, in the order of their names."""
-    found: dict[str, SeededBug] = {}
+    found: dict[str, Bug] = {}
     for room in sorted(pkgutil.iter_modules(__path__), key=lambda item: item.name):
         if not room.ispkg:
             continue

@@ -10,13 +10,55 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ...harness.jsonable import Json, loads
 from ...harness.protocols import WaiterSubject
 from ...harness.subjects.builtin_waiter import subject as builtin
+from ...harness.suite import Subject
 
 BASE = "waitproof.harness.subjects."
+
+
+class Bug(Protocol):
+    """What every seeded bug has, whatever kind of subject it is a variant of."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the zoo."""
+
+    @property
+    def summary(self) -> str:
+        """What was done wrong, in one sentence."""
+
+    @property
+    def invariant(self) -> str:
+        """The id of the invariant named for it, which must catch it."""
+
+    @property
+    def source(self) -> str:
+        """The public fault of whose kind it is, or ``own``."""
+
+    @property
+    def suite(self) -> str:
+        """Where its stored plan runs."""
+
+    @property
+    def mode(self) -> str:
+        """Which form of the built-in subject is changed; empty if there is one only."""
+
+    def subject(self) -> Subject:
+        """The buggy subject."""
+
+    def clean(self) -> Subject:
+        """The healthy subject that it is a variant of."""
+
+    def stored_plan(self) -> Json:
+        """The plan that catches it, as stored beside the zoo."""
+
+    @property
+    def plan_file(self) -> Path:
+        """Where its plan is stored."""
 
 
 @dataclass

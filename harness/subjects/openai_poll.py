@@ -96,16 +96,16 @@ def load() -> Sequence[WaiterSubject]:
     from openai import _base_client
     from openai.resources.vector_stores import files
 
-    assert files
+    assert files.__name__  # imported for its models
     platform = _base_client.get_platform()
 
     def wait(bench: WaiterBench, call: WaitCall) -> Any:
-        http = httpx.Client(transport=Translated(bench, WORDS, call.resource))
+        http: Any = httpx.Client(transport=Translated(bench, WORDS, call.resource))
         with openai.OpenAI(api_key="key", base_url=bench.base_url, http_client=http) as client:
             return client.vector_stores.files.poll(call.job_id, **_arguments(call))
 
     async def wait_async(bench: WaiterBench, call: WaitCall) -> Any:
-        http = httpx.AsyncClient(transport=AsyncTranslated(bench, WORDS, call.resource))
+        http: Any = httpx.AsyncClient(transport=AsyncTranslated(bench, WORDS, call.resource))
         async with openai.AsyncOpenAI(api_key="key", base_url=bench.base_url, http_client=http) as client:
             # Asked for in a thread at the first request, for a header; the simulated loop has no threads.
             client._platform = platform  # noqa: SLF001

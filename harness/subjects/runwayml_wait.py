@@ -76,7 +76,7 @@ def load() -> Sequence[WaiterSubject]:
     from runwayml.lib import polling
     from runwayml.resources import tasks
 
-    assert tasks
+    assert tasks.__name__  # imported for its models
     platform = _base_client.get_platform()
 
     def limit(call: WaitCall) -> float | None:

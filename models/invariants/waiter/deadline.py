@@ -127,7 +127,9 @@ def _stops_at_deadline(wait: WaitTrace) -> Finding:
     deadline = wait.deadline
     if deadline is None:
         return held()
-    near = [fetch for fetch in wait.fetches if fetch.end is not None and fetch.ended >= deadline - NOISE]
+    # One that does not clip compares readings, and never aims at the deadline: at a rounding error from it either is right.
+    since = deadline - NOISE if wait.dialect.clips else deadline + NOISE
+    near = [fetch for fetch in wait.fetches if fetch.end is not None and fetch.ended >= since]
     if len(near) > 1 and any(
         0 < nap.asked <= NOISE and near[0].start.seq < nap.start.seq < near[1].start.seq for nap in wait.sleeps
     ):
