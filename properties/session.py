@@ -22,6 +22,7 @@ from ..harness.results.merge import exit_status
 from ..harness.results.records import record_from_json
 from ..harness.suite import AnySuite
 from ..harness.tokens import Token, encode
+from .interrupts import noted_interrupts
 from .progress import Reporter
 
 ENDS = {"waiter": "subject.ends", "normaliser": "normaliser.ends"}
@@ -101,20 +102,19 @@ def _run_children(order: Order, writer: ResultWriter, reporter: Reporter) -> tup
     found: dict[str, list[SubjectInfo]] = {}
     interrupted = False
     runnable = [item for item in order.wanted if not item.missing]
-    with ThreadPoolExecutor(max_workers=order.jobs) as pool:
+    with noted_interrupts() as was_interrupted, ThreadPoolExecutor(max_workers=order.jobs) as pool:
         futures: dict[Future[list[SubjectInfo]], Wanted] = {
             pool.submit(_run_one, item, order, writer, reporter, stop): item for item in runnable
         }
-        try:
-            pending = set(futures)
-            while pending:
-                _, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-        except KeyboardInterrupt:
-            interrupted = True
-            reporter.line("interrupted: keeping what there is")
-            stop.set()
-            for future in futures:
-                future.cancel()
+        pending = set(futures)
+        while pending:
+            _, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+            if was_interrupted() and not interrupted:
+                interrupted = True
+                reporter.line("interrupted: keeping what there is")
+                stop.set()
+                for future in futures:
+                    future.cancel()
         for future, item in futures.items():
             if future.cancelled():
                 found[item.spec] = [dataclasses.replace(_listed(item), status="interrupted", reason="not started")]

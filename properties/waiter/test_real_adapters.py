@@ -113,6 +113,7 @@ FOUND = [
     ("openai-sync", "waiter.identity_of_answer", STRANGER),
     ("azure-core-asyncio", "waiter.identity_of_answer", STRANGER),
     ("azure-core-sync", "subject.ends", GARBAGE),
+    ("azure-core-sync", "waiter.retry_after_garbage_ignored", GARBAGE),
     ("azure-core-asyncio", "subject.ends", ENDLESS),
     ("google-api-core-sync", "waiter.identity_of_answer", STRANGER),
 ]
@@ -120,7 +121,11 @@ FOUND = [
 # 65 times 0.1 s is a rounding error less than 6.5 s, so that whoever compares floats polls once more.
 ROUNDED = WaitPlan(call=WaitCall(timeout=6.5, poll_interval=0.1), ending=PENDING)
 
+SHORT = WaitPlan(answers=(answer("hint", form="ms", seconds=0.002), answer("hint", seconds=0)))
+
 FAITHFUL = [
+    ("azure-core-sync", "waiter.no_storm", SHORT),
+    ("azure-core-asyncio", "waiter.retry_after_on_success", SHORT),
     ("tenacity-sync", "waiter.stops_at_deadline", ROUNDED),
     ("tenacity-asyncio", "waiter.stops_at_deadline", ROUNDED),
     ("runwayml-asyncio", "waiter.failure_raised", CANCELLED),
