@@ -33,6 +33,8 @@ class WaiterDialect:
     * ``transient``: a transient failure of a fetch is retried on the schedule (``retry``), a bounded number of times at once by the HTTP
       client beneath (``client``), or raised (``raise``).
     * ``client_retries``: with ``client``, how many further requests one fetch may cause.
+    * ``least_hint``: the least pause after a hint on a 2xx answer (seconds). 0: a hint is obeyed to the letter, and one of no time may
+      be taken for none.
     * ``early_wake``: after a sleep that woke early, sleep the remainder or fetch at once.
     * ``fetch_limit``: the fetch timeout is ``absolute``, for each ``phase`` (connect, each read) as httpx has it, or there is none.
     * ``parameters``: which fields of a :class:`~waitproof.harness.protocols.WaitCall` the subject takes; the others keep ``defaults``.
@@ -53,6 +55,7 @@ class WaiterDialect:
     cancelled_is: Literal["failure", "done"] = "failure"
     transient: Literal["retry", "client", "raise"] = "retry"
     client_retries: int = 0
+    least_hint: float = 0.01
     early_wake: Literal["remainder", "fetch"] = "remainder"
     fetch_limit: Literal["absolute", "phase", "none"] = "absolute"
     parameters: frozenset[str] = frozenset()

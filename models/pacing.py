@@ -15,7 +15,6 @@ from email.utils import parsedate_to_datetime
 from typing import Final, Literal
 
 MOST: Final = 86_400.0
-LEAST_AFTER_SUCCESS: Final = 0.01
 
 Form = Literal["seconds", "ms", "date"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ..harness.dialect import WaiterDialect
 from ..harness.protocols import WaitCall
 from .answers import Says
-from .pacing import LEAST_AFTER_SUCCESS, Hint
+from .pacing import Hint
 
 PACED_STATUSES = (429, 503)
 
@@ -68,9 +68,9 @@ def due(
     if hint is None:
         return low, high
     if 200 <= says.http < 300:
-        soon = max(begin, says.arrived + max(hint.low, LEAST_AFTER_SUCCESS))
-        late = begin + max(hint.high, LEAST_AFTER_SUCCESS)
-        return (min(soon, low), max(late, high)) if hint.ignorable else (soon, late)
+        soon = max(begin, says.arrived + max(hint.low, dialect.least_hint))
+        late = begin + max(hint.high, dialect.least_hint)
+        return (min(soon, low), max(late, high)) if hint.ignorable or late <= begin else (soon, late)
     if says.http in PACED_STATUSES:
         soon = low if hint.ignorable else max(low, says.arrived + hint.low)
         return soon, max(high, begin + hint.high)

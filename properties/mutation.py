@@ -65,7 +65,7 @@ def mutants(path: Path) -> Iterator[Mutant]:
 
 
 def _meaning(code: str) -> str | None:
-    """The program without its annotations and docstrings; None if it is no program."""
+    """The program without its annotations, docstrings and signature marks; None if it is no program."""
     try:
         tree = ast.parse(code)
     except SyntaxError:
@@ -75,6 +75,10 @@ def _meaning(code: str) -> str | None:
             node.annotation = ast.Constant(value=None)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             node.returns = None
+        elif isinstance(node, ast.arguments):
+            # A bare * or / in a signature only restricts callers; the tool takes it for an operator.
+            node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+            node.posonlyargs, node.kwonlyargs = [], []
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             node.value = ast.Constant(value=None)
     return ast.dump(tree)

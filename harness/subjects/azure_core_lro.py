@@ -33,6 +33,7 @@ DIALECT = WaiterDialect(
     failure="raise",
     transient="client",
     client_retries=3,
+    least_hint=0.0,
     early_wake="fetch",
     fetch_limit="phase",
     parameters=frozenset({"poll_interval"}),

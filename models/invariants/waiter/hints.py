@@ -58,6 +58,14 @@ def _garbage(wait: WaitTrace) -> Finding:
         says = pause.after.says if pause.after is not None else None
         return says is not None and says.paced and says.hint is None
 
+    last = wait.final
+    unread = last is not None and last.says is not None and last.says.paced and last.says.hint is None
+    goes_on = last is not None and last.kind in ("running", "unknown")
+    if last is not None and unread and goes_on and wait.category in ("other", "value") and not wait.cancelled:
+        return breach(
+            wait, "a pacing header that can't be read ended the wait", [last.end, wait.outcome],
+            expected="to go on as if there were none", observed=how(wait),
+        )  # fmt: skip
     return judge_pauses(wait, wanted)
 
 
@@ -118,6 +126,7 @@ INVARIANTS = (
     Invariant(
         id="waiter.retry_after_honoured", level=Level.MUST, claim="retry_after", check=each_wait(_of_form("seconds")), source="SPEC 2 pacing; W15, W30, D60",
         expectation="After 429 or 503 with Retry-After in seconds it waits max(delay, hint), counted from the arrival of the answer.",
+        possible=lambda dialect: dialect.transient == "retry",
     ),
     Invariant(
         id="waiter.retry_after_ms", level=Level.MUST, claim="retry_after_ms", check=each_wait(_of_form("ms")), source="SPEC 2 pacing; W15",
@@ -138,6 +147,7 @@ INVARIANTS = (
     Invariant(
         id="waiter.retry_after_clipped", level=Level.MUST, claim="retry_after", check=each_wait(_clipped), source="SPEC 2 pacing; W22",
         expectation="A hint past the deadline is clipped to it; on 429 and 503 there is then no final fetch, but a timeout at the deadline.",
+        possible=lambda dialect: dialect.limit == "time" and dialect.clips,
     ),
     Invariant(
         id="waiter.retry_after_garbage_ignored", level=Level.MUST, claim="retry_after", check=each_wait(_garbage), source="SPEC 2 pacing; W27, W28",

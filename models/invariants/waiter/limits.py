@@ -142,6 +142,7 @@ INVARIANTS = (
         id="waiter.total_time", level=Level.MUST, safety=True, check=each_wait(_total_time),
         source="SPEC 2 fetch_timeout; SPEC 5 safety; W1, W40, W54, W55, W81",
         expectation="A wait with a time limit ends by it, plus one bounded fetch and the clock's own lateness (plus one wait if it does not clip).",
+        possible=lambda dialect: dialect.limit != "none",
     ),
     Invariant(
         id="waiter.fetch_bounded", level=Level.MUST, claim="absolute_fetch_timeout", check=each_wait(_fetch_bounded),
