@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 from .harness.loading import version_of
@@ -34,6 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output went away (head, less): not an error of ours, but nothing more can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_ERROR
+    except OSError as error:
+        print(f"waitproof: {error}", file=sys.stderr)
+        return EXIT_ERROR
+    except Exception:  # noqa: BLE001
+        # Whatever it is, it is no verdict: exit status 1 would say that a subject broke something.
+        traceback.print_exc()
+        print("waitproof: a fault of the harness, see above; what was finished is kept", file=sys.stderr)
         return EXIT_ERROR
     return status
 

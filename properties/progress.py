@@ -40,7 +40,7 @@ class Reporter:
 
     def line(self, text: str) -> None:
         """One plain line."""
-        self._console.print(text, markup=False, soft_wrap=True)
+        self._console.print(text, markup=False, emoji=False, soft_wrap=True)
 
     def event(self, subject: str, event: Mapping[str, Json]) -> None:
         """What the child of ``subject`` told."""

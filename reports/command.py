@@ -41,5 +41,6 @@ def conclude(results: Path, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(twin.render(gather([read_results(results)])))
         return
-    print(f"results in {results}; as a page: waitproof report {results}")
+    found = read_results(results)
+    print(f"seed {found.run.seed}; results in {results}; as a page: waitproof report {results}")
     print_summary([results])

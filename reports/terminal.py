@@ -141,7 +141,7 @@ def _further(evidence: Evidence) -> list[str]:
     rest = evidence.failures[1:]
     if not rest:
         return []
-    lines = [f"and {many(len(rest), 'further failure')}:"]
+    lines = ["", f"and {many(len(rest), 'further failure')}:"]
     for item in rest[:_LISTED]:
         subject = one_line(evidence.columns[item.column].label, 40)
         lines.append(f"  {one_line(item.failure.invariant, 60)} by {subject}: {one_line(item.failure.cause, 120)}")

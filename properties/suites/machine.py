@@ -220,6 +220,5 @@ SUITES = (
         machine=machine_of,
         corners=corner_plans,
         share=0.5,
-        shrink_share=0.2,  # a step is dear, and what is found here is mostly found by the plain suite too
     ),
 )

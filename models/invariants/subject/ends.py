@@ -39,9 +39,22 @@ def _stopped(stop: Event, waits: list[WaitTrace]) -> Finding:
     )
 
 
+def _plain(wait: WaitTrace) -> bool:
+    """The last answer was a job as it should be: whatever can't be read of it, the answer is not to blame."""
+    last = wait.final
+    body = last.says.body if last is not None and last.says is not None and last.kind == "terminal" else None
+    return isinstance(body, dict) and isinstance(body.get("job_id"), str) and isinstance(body.get("status"), str)
+
+
 def _wait_ends(wait: WaitTrace) -> Finding:
     if wait.outcome is None:
         return undecided("the history ends before the wait does", events=(wait.start.seq,))
+    unread = str(wait.view.get("other") or "")
+    if wait.category == "returned" and unread and _plain(wait) and wait.sane:
+        return violated(
+            f"{wait.name}: what was returned can't be read by the adapter's view", events=(wait.outcome.seq,),
+            expected="a value that the view of the adapter can read", observed=unread[:200],
+        )  # fmt: skip
     if wait.category in ("returned", *JUDGED) or wait.cancelled or not wait.sane:
         return held([wait.outcome.seq])
     last = wait.final
