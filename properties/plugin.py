@@ -5,6 +5,7 @@ It is loaded wherever waitproof is installed, so it imports nothing heavy until 
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -103,9 +104,10 @@ _RESULTS: pytest.StashKey[dict[tuple[str, str], Any]] = pytest.StashKey()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """In our own tree the tests' parent ``properties`` is the package that is loaded already; pytest would load it a second time."""
+    """In our own tree the parents of the tests' folders are our rooms; pytest would load those a second time, under names of its own."""
     if early_config.rootpath == _ROOT:
-        sys.modules.setdefault("properties", sys.modules["waitproof.properties"])
+        for room in early_config.getini("testpaths"):
+            sys.modules.setdefault(room, importlib.import_module(f"waitproof.{room}"))
 
 
 @pytest.hookimpl(tryfirst=True)
