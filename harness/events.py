@@ -29,7 +29,7 @@ WAIT_RAISE: Final = "wait.raise"
 """The call raised. data: ``category`` (timeout, failure, transport, status, invalid, cancelled, value, other), ``type``, ``message``,
 ``builtin_timeout`` (is it a TimeoutError), ``carries`` (what the error hands out, as data), ``cause`` (its cause's type or None)."""
 POLL_CALLBACK: Final = "wait.on_poll"
-"""The subject called the progress callback. data: ``view``."""
+"""The subject called the progress callback. data: ``view``, and ``polls``: the number of fetches it says it has made, or None."""
 
 # -- the clock ---------------------------------------------------------------------------------------------------------
 SLEEP_START: Final = "sleep.start"

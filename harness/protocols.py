@@ -133,8 +133,8 @@ class WaiterBench(Protocol):
     async def get_job_async(self, job_id: str, *, resource: str = "parse_jobs", timeout: float | None = None) -> Any:
         """The asynchronous twin of :meth:`get_job`."""
 
-    def on_poll(self, view: JobView) -> None:
-        """A progress callback, recorded."""
+    def on_poll(self, view: JobView, *, polls: int | None = None) -> None:
+        """A progress callback, recorded. ``polls``: how many fetches the subject says it has made, if it says so."""
 
 
 @dataclass(frozen=True, kw_only=True)

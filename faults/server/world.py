@@ -143,13 +143,13 @@ class World:
         """The asynchronous twin of :meth:`get_job`."""
         return _decoded(await self._async_client.get(job_target(resource, job_id), timeout=timeout))
 
-    def on_poll(self, view: JobView) -> None:
-        """A progress callback, recorded."""
+    def on_poll(self, view: JobView, *, polls: int | None = None) -> None:
+        """A progress callback, recorded, with the number of fetches that the subject says it has made."""
         seen: object = view
         told: Json = (
             seen.as_json() if isinstance(seen, JobView) else {"other": f"the callback was given {safe_repr(view)}"}
         )
-        self.recorder.record(events.POLL_CALLBACK, events.CALLER, current_op.get(), view=told)
+        self.recorder.record(events.POLL_CALLBACK, events.CALLER, current_op.get(), view=told, polls=polls)
 
     @functools.cached_property
     def _client(self) -> httpx.Client:

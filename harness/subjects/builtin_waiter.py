@@ -62,7 +62,7 @@ def options(bench: WaiterBench, call: WaitCall) -> dict[str, Any]:
 
     def on_poll(event: PollEvent) -> None:
         if event.job is not None:
-            bench.on_poll(view(event.job))
+            bench.on_poll(view(event.job), polls=event.polls)
 
     jitter = None if call.jitter_seed is None else random.Random(call.jitter_seed)  # noqa: S311 - a jitter, not a secret
     return {**chosen, "jitter": jitter, "on_poll": on_poll}

@@ -33,6 +33,11 @@ def _progress_callback(wait: WaitTrace) -> Finding:
                 expected="one call for each answer",
                 observed=f"{len(told)} calls",
             )
+        counted = told[0].data.get("polls") if told else None
+        if counted is not None and counted != number + 1:
+            return breach(
+                wait, f"told that it was poll {counted}", [fetch.end, told[0]], expected=str(number + 1), observed=str(counted),
+            )  # fmt: skip
         if fetch.kind == "unclear":
             continue
         if told and fetch.kind in JOB_KINDS:
