@@ -79,7 +79,8 @@ def bounded(call: WaitCall, parameters: Collection[str]) -> WaitCall:
     polls = nominal_polls(dataclasses.replace(call, timeout=math.inf))
     longest = polls[-1]
     if "timeout" in parameters and math.isfinite(call.timeout) and call.timeout > longest:
-        return dataclasses.replace(call, timeout=round(longest, 6))
+        # A limit of few digits, and never above: sums of floats would put the deadline a rounding error beside a poll.
+        return dataclasses.replace(call, timeout=math.floor(longest * 1000) / 1000)
     return call
 
 
