@@ -196,7 +196,9 @@ def _ended(item: Wanted, seen: _Seen, ending: Ending, order: Order, writer: Resu
     last = infos[-1]
     reason = f"{_how(ending, order)} in suite {seen.suite}" if seen.suite else _how(ending, order)
     infos[-1] = dataclasses.replace(last, status=ending.status, reason=reason, output=output)
-    if ending.status in ("died", "hung"):
+    if ending.status == "hung" and not (writer.subject_dir(last.name) / "current.json").exists():
+        infos[-1] = dataclasses.replace(infos[-1], status="harness error", reason=f"{reason}, between two examples")
+    elif ending.status in ("died", "hung"):
         _as_finding(last, reason, order, writer, suite_name=seen.suite)
     return infos
 
