@@ -56,6 +56,15 @@ def memory_plans(dialect: WaiterDialect) -> st.SearchStrategy[MemoryPlan]:
 
 def run_memory(plan: MemoryPlan, subject: WaiterSubject, *, suite: str = "") -> History:
     """Run it; a ``bench.note`` called ``memory`` says ``fetches`` and ``bodies_kept`` at each count."""
+    gc.collect()
+    gc.freeze()  # what lives already is out of each count, and out of its cost
+    try:
+        return _run_counted(plan, subject, suite)
+    finally:
+        gc.unfreeze()
+
+
+def _run_counted(plan: MemoryPlan, subject: WaiterSubject, suite: str) -> History:
     history = History(header_of(subject, plan_to_json(plan), suite))
     run = [0]
     before = _kept(history)  # what other runs' histories hold is none of this subject's

@@ -7,6 +7,7 @@ named by ``WAITPROOF_EVENTS``); its standard output and error are read by the pa
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
 import signal
 import subprocess
@@ -123,6 +124,7 @@ def run_child(
                 patience = hang_seconds if begun.is_set() else max(hang_seconds, _STARTUP)
                 if time.monotonic() - last[0] > patience:
                     ended_by = "hung"
+                    _ask_where(process)
                     break
     finally:
         _end_group(process)
@@ -130,6 +132,18 @@ def run_child(
             thread.join(timeout=5.0)
     status = ended_by or ("ran" if done.is_set() and process.returncode == 0 else "died")
     return Ending(status=status, returncode=process.returncode, output=output.text(), printed=output.count)
+
+
+def show_where_on_request() -> None:
+    """For the child: when the parent asks, before it stops a hang, every thread's stack is printed. It works inside C code too."""
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+
+
+def _ask_where(process: subprocess.Popen[bytes]) -> None:
+    """Let a hanging child print where it is; one that has not registered for it ends at once, as it would anyway."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        process.send_signal(signal.SIGUSR1)
+        time.sleep(0.3)
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:

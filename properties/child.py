@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..harness import campaign
-from ..harness.isolation import EVENTS_FD
+from ..harness.isolation import EVENTS_FD, show_where_on_request
 from ..harness.jsonable import dumps
 from ..harness.loading import UnknownSubjectError, UnusableSubjectError, load, version_of
 from ..harness.profiles import profile_named
@@ -86,6 +86,7 @@ def main(job_text: str) -> int:
     """Run one job, given as JSON: ``spec``, ``out``, ``suites``, ``profile``, ``examples``, ``seed``. Returns 0 when it was carried out."""
     job: Mapping[str, Any] = json.loads(job_text)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; a KeyboardInterrupt in here is the subject's own
+    show_where_on_request()
     parent = _Parent()
     if "" not in sys.path:
         sys.path.insert(0, "")  # package.module:attribute is looked for where the user stands

@@ -127,6 +127,8 @@ def test_a_subject_that_hangs_is_stopped_and_is_a_finding(hostile):
     [failure] = [item for item in results.failures if item.subject == "hangs"]
     assert failure.words
     assert failure.token
+    [info] = [item for item in results.run.subjects if item.name == "hangs"]
+    assert "in hangs" in info.output, "the stack of the hanging thread is shown"
 
 
 @pytest.mark.slow
