@@ -23,6 +23,8 @@ from . import events
 from .history import History
 from .invariant import Invariant, Level
 from .jsonable import dumps, safe_repr
+from .outcomes import outcome_of
+from .parting import Parting
 from .profiles import Profile, hypothesis_settings
 from .results.records import Failure, Row, SuiteStats
 from .suite import OnCase, Subject, Suite
@@ -43,10 +45,11 @@ class _Enough(BaseException):
 
 @dataclass(frozen=True, kw_only=True)
 class Hooks:
-    """What a caller may watch. ``plan``: a plan is about to run. ``progress``: examples done, of how many. ``row``, ``failure``,
-    ``stats``: a result is there. ``failure`` answers where it was stored (may be empty)."""
+    """What a caller may watch. ``plan``: a plan is about to run. ``alive``: work goes on, and no plan is running. ``progress``: examples
+    done, of how many. ``row``, ``failure``, ``stats``: a result is there. ``failure`` answers where it was stored (may be empty)."""
 
     plan: Callable[[str, Any], None] = lambda _suite, _plan: None
+    alive: Callable[[], None] = lambda: None
     progress: Callable[[str, int, int], None] = lambda _suite, _done, _of: None
     row: Callable[[Row], None] = lambda _: None
     failure: Callable[[Failure], str] = lambda _: ""
@@ -109,10 +112,8 @@ class _Reach:
         outcomes = self.reach.setdefault("outcomes", Counter())
         for event in history:
             kinds[event.kind] += 1
-            if event.kind == events.WAIT_RETURN:
-                outcomes["returned"] += 1
-            elif event.kind == events.WAIT_RAISE:
-                outcomes[f"raised {event.data.get('category')}"] += 1
+            if outcome := outcome_of(event):
+                outcomes[outcome] += 1
             elif event.kind == events.BENCH_STOP:
                 self.stops[str(event.data.get("reason"))] += 1
 
@@ -139,11 +140,16 @@ def search(
     ``stop_at_first``: the first pass ends with the first violation of anything (for seeded bugs, where the counts do not matter).
     Whatever the subject does inside ``suite.run`` is in the history; an exception that comes out of here is a fault of the harness.
     """
-    found = _Search(
-        suite, subject, profile, seed=seed, hooks=hooks or Hooks(), spec=spec or subject.name, versions=versions or {}
-    )
-    found.stop_at_first = stop_at_first
-    return found.run()
+    return _Search(
+        suite,
+        subject,
+        profile,
+        seed=seed,
+        hooks=hooks or Hooks(),
+        spec=spec or subject.name,
+        versions=versions or {},
+        stop_at_first=stop_at_first,
+    ).run()
 
 
 class _Search:
@@ -157,17 +163,17 @@ class _Search:
         hooks: Hooks,
         spec: str,
         versions: dict[str, str],
+        stop_at_first: bool,
     ) -> None:
         self.suite, self.subject, self.profile, self.seed, self.hooks = suite, subject, profile, seed, hooks
-        self.spec, self.versions = spec, versions
+        self.spec, self.versions, self.stop_at_first = spec, versions, stop_at_first
         self.invariants = suite.applicable(subject)
         self.tallies = {item.id: _Tally() for item in self.invariants}
-        self.shrink_runs = round(profile.shrink_runs * suite.shrink_share)
+        self.shrink_runs = profile.shrink_runs
         self.reach = _Reach()
         self.violated_by_plan: dict[str, frozenset[str]] = {}
         self.checked = self.flaky = 0
         self.notes: list[str] = []
-        self.stop_at_first = False
 
     # -- first pass: look at everything --------------------------------------------------------------------------------
 
@@ -311,6 +317,7 @@ class _Search:
             versions=self.versions,
         )
         word = encode(token)
+        parting = self._parting(item, history)
         return Failure(
             subject=self.subject.name,
             suite=self.suite.name,
@@ -330,7 +337,18 @@ class _Search:
             deterministic=same,
             shrink_runs=runs,
             found_after=tally.found_after,
+            model=parting.allowed if parting else "",
+            model_observed=parting.observed if parting else "",
+            model_state=parting.state if parting else "",
         )
+
+    def _parting(self, item: Invariant, history: History) -> Parting | None:
+        """Where the reference model parts from a counterexample. It is there to explain: should it break, the finding stands."""
+        try:
+            return self.suite.model(history)
+        except Exception as error:  # noqa: BLE001 - told as a note of the suite
+            self.notes.append(f"{item.id}: the reference model could not follow: {safe_repr(error)}")
+            return None
 
     def _shrink(self, item: Invariant, first: Any) -> tuple[Any, int]:
         if not self.shrink_runs:
@@ -378,10 +396,7 @@ class _Shrinker:
         return True
 
     def on_case(self, plan: Any, history: History | None) -> None:
-        if history is not None:
-            self.owner.hooks.plan(
-                self.owner.suite.name, plan
-            )  # a machine has run it already: a sign of life all the same
+        self.owner.hooks.alive()  # thousands of plans may come whose verdict is known, and a machine's have run already
         if self.runs > self.owner.shrink_runs:
             raise _Enough
         if self._violates(plan, history):

@@ -137,8 +137,12 @@ def _search(
         write_whole(current, dumps({"suite": name, "plan": suite.format.to_json(value), "spec": spec}))
         parent.alive()
 
-    def progress(name: str, done: int, total: int) -> None:
+    def alive() -> None:
         current.unlink(missing_ok=True)  # no plan is in flight: whatever hangs now is not the subject
+        parent.alive()
+
+    def progress(name: str, done: int, total: int) -> None:
+        current.unlink(missing_ok=True)
         parent.progress(name, done, total)
 
     def row(found: Row) -> None:
@@ -149,7 +153,7 @@ def _search(
         writer.suite(found)
         parent.tell("suite", name=found.suite, examples=found.examples, seconds=found.wall_seconds)
 
-    hooks = campaign.Hooks(plan=plan, progress=progress, row=row, failure=writer.failure, stats=stats)
+    hooks = campaign.Hooks(plan=plan, alive=alive, progress=progress, row=row, failure=writer.failure, stats=stats)
     versions = {str(key): str(value) for key, value in job["versions"].items()}
     parent.tell("begin", suite=suite.name)
     result = campaign.search(suite, subject, profile, seed=job["seed"], hooks=hooks, spec=spec, versions=versions)

@@ -143,6 +143,15 @@ def test_corners_are_run_first_and_hooks_see_everything():
     assert {row.failure for row in rows} == {"", "stored"}
 
 
+def test_shrinking_gives_signs_of_life_where_nothing_is_run_again():
+    """A rare violation: the second pass draws every plan of the first again, whose verdicts are known."""
+    seen = []
+    hooks = Hooks(plan=lambda *_: seen.append("plan"), alive=lambda: seen.append("alive"))
+    result = search(SUITE, Toy(), PROFILES["quick"], seed=1, hooks=hooks)
+    assert result.failures
+    assert seen.count("alive") > len(result.failures)
+
+
 def test_a_suite_needs_exactly_one_source_of_plans():
     """Neither none nor two, and something to judge."""
     for wrong in ({"strategy": None}, {"machine": lambda *_: None}, {"invariants": ()}):
