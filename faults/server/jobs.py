@@ -47,6 +47,10 @@ class Exchange:
                 self._broken(error)
                 raise
 
+    def answered(self) -> Reply:
+        """The reply, now that its ``delay`` is over. A server may decide it as late as that; the job server has long done so."""
+        return self.reply
+
 
 @dataclass
 class _Job:

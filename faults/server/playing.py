@@ -70,6 +70,7 @@ def head(exchange: Exchange, limit: Mapping[str, float | None]) -> Generator[Pau
         raise httpx.ConnectError("connection refused")
     exchange.arrive()
     yield Pause(reply.delay, limit["read"], httpx.ReadTimeout, "waiting for the answer")
+    reply = exchange.answered()
     if reply.lost == "before_effect":
         raise httpx.ReadError("connection reset by peer")
     if reply.lost == "after_effect":

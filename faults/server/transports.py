@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator, Generator, Iterator
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import anyio
 import httpx
@@ -13,12 +13,19 @@ from ...harness.clocks import HORIZON, VirtualTime
 from ...harness.recorder import BudgetExhausted, Recorder
 from ..reply import Reply
 from . import playing
-from .jobs import JobServer
+from .jobs import Exchange
 from .playing import Pause
 from .recording import decoded
 from .routes import Request
 
 T = TypeVar("T")
+
+
+class Opens(Protocol):
+    """A server as its transports see it."""
+
+    def open(self, request: Request) -> Exchange:
+        """Decide what happens to a request."""
 
 
 class SyncPasser:
@@ -55,7 +62,7 @@ def _request(request: httpx.Request, content: bytes) -> Request:
 class SimTransport(httpx.BaseTransport):
     """The synchronous transport. Honours the request's ``timeout`` extension in virtual time, phase by phase."""
 
-    def __init__(self, server: JobServer, passer: SyncPasser) -> None:
+    def __init__(self, server: Opens, passer: SyncPasser) -> None:
         self._server = server
         self._passer = passer
 
@@ -91,7 +98,7 @@ class _SyncBody(httpx.SyncByteStream):
 class AsyncSimTransport(httpx.AsyncBaseTransport):
     """The asynchronous transport, for asyncio (on the simulated loop) and trio. A hang is simply waited for: cancellation ends it."""
 
-    def __init__(self, server: JobServer, time: VirtualTime) -> None:
+    def __init__(self, server: Opens, time: VirtualTime) -> None:
         self._server = server
         self._time = time
 
