@@ -1,6 +1,7 @@
 """Deterministic event loops on virtual time, and what they share: refusals, guards, and a task's suspension in words.
 
-:mod:`.simloop` runs asyncio programs, :mod:`.triorun` trio programs; both ask :mod:`.choices` for every order they decide.
+:mod:`.simloop` runs asyncio programs, :mod:`.triorun` trio programs, :mod:`.threads` programs of threads; all ask :mod:`.choices` for
+every order they decide.
 """
 
 from __future__ import annotations
@@ -56,10 +57,19 @@ _here = _Here()
 @contextmanager
 def running_simulation(refuse: Callable[[str, str], NoReturn]) -> Iterator[None]:
     """While entered, real sleeps and threads asked for in this thread end in ``refuse(what, instead)``. Used by both loops."""
+    with thread_refusing(refuse), forbid_real_sleep(), forbid_threads(), forbid_real_waits():
+        yield
+
+
+@contextmanager
+def thread_refusing(refuse: Callable[[str, str], NoReturn] | None) -> Iterator[None]:
+    """While entered, this thread belongs to a running simulation that refuses things by ``refuse``.
+
+    ``None``: it does not, and the bench itself may start a thread or wait for one.
+    """
     previous, _here.refuse = _here.refuse, refuse
     try:
-        with forbid_real_sleep(), forbid_threads(), forbid_real_waits():
-            yield
+        yield
     finally:
         _here.refuse = previous
 

@@ -13,6 +13,9 @@ READY: Final = "ready"
 """Which of the callbacks (trio: tasks) that could run now runs next."""
 TIMER_TIE: Final = "timer-tie"
 """Which of the timers with equal deadlines fires first."""
+ARRIVAL: Final = "arrival"
+"""Whether a timer that is due is handed over in this turn of the loop (0) or waits for the next one (1). Asked by SimLoop only, and only
+where something else can run meanwhile. A real loop promises no more: no two timers or answers are due at one instant there."""
 IO: Final = "io"
 """Which of the answers that have arrived is handed over first. Asked by simulated networks, not by the loop."""
 
@@ -23,7 +26,7 @@ class Chooser(Protocol):
     def choose(self, point: str, options: int) -> int:
         """Pick one of ``options`` (>= 2) possibilities, as an index; 0 is what an orderly loop would do.
 
-        ``point`` says what is chosen (:data:`READY`, :data:`TIMER_TIE`, :data:`IO`). It is asked before anything is changed, so an
+        ``point`` says what is chosen (:data:`READY`, :data:`TIMER_TIE`, :data:`ARRIVAL`, :data:`IO`). It is asked before anything is changed, so an
         exception raised here (Hypothesis's ``StopTest``) loses nothing.
         """
         ...

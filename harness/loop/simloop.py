@@ -34,7 +34,7 @@ from . import (
     refusal,
     running_simulation,
 )
-from .choices import READY, TIMER_TIE, Chooser, Fifo, traced
+from .choices import ARRIVAL, READY, TIMER_TIE, Chooser, Fifo, traced
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -163,23 +163,29 @@ class SimLoop(asyncio.BaseEventLoop):
             raise SimulationDeadlock(detail)
 
     def _fire_due(self) -> None:
-        """Move the timers that are due into the ready queue; the order among equals is a choice."""
+        """Move the timers that are due into the ready queue; the order among equals, and whether one comes a turn later, are choices."""
         timers = self._timers
-        while timers and timers[0][0] <= self.time():
-            first = timers[0][0]
-            tie: list[tuple[float, int, asyncio.TimerHandle]] = []
-            while timers and timers[0][0] <= min(first + SAME_INSTANT, self.time()):
-                entry = heapq.heappop(timers)
-                if not entry[2].cancelled():
-                    tie.append(entry)
-            tie.sort(key=lambda entry: entry[1])
-            try:
+        tie: list[tuple[float, int, asyncio.TimerHandle]] = []
+        later: list[tuple[float, int, asyncio.TimerHandle]] = []
+        try:
+            while timers and timers[0][0] <= self.time():
+                first = timers[0][0]
+                while timers and timers[0][0] <= min(first + SAME_INSTANT, self.time()):
+                    entry = heapq.heappop(timers)
+                    if not entry[2].cancelled():
+                        tie.append(entry)
+                tie.sort(key=lambda entry: entry[1])
                 while tie:
                     index = self.choices.choose(TIMER_TIE, len(tie))
-                    self._ready.append(tie.pop(index)[2])  # type: ignore[attr-defined]
-            finally:
-                for entry in tie:  # a chooser that raised loses nothing
-                    heapq.heappush(timers, entry)
+                    waits = self.choices.choose(ARRIVAL, 2 if self._ready else 1)  # type: ignore[attr-defined]
+                    entry = tie.pop(index)
+                    if waits:
+                        later.append(entry)
+                    else:
+                        self._ready.append(entry[2])  # type: ignore[attr-defined]
+        finally:
+            for entry in tie + later:  # a chooser that raised loses nothing
+                heapq.heappush(timers, entry)
 
     def _order_cancellations(self, before: int) -> None:
         """Put the tasks that one step has cancelled in order of creation: anyio and asyncio walk over sets of scopes and tasks."""
