@@ -12,6 +12,7 @@ from hypothesis.strategies import SearchStrategy
 from .history import History
 from .invariant import Invariant
 from .jsonable import Json
+from .parting import Parting
 
 
 class Subject(Protocol):
@@ -61,8 +62,9 @@ class Suite(Generic[P, S]):
       hands plan and history to ``on_case`` at its end. Exactly one of the two.
     * ``corners(subject)``: plans that are always run first.
     * ``refuses(subject)``: why this subject can't be run here, or ``""``.
-    * ``share``, ``shrink_share``: parts of the profile's examples and of its runs for shrinking that this suite gets; dear suites take
-      less.
+    * ``model(history)``: where the reference model of the subject's dialect parts from a history, ``None`` if it does not, or if there
+      is none. Shown beside a counterexample; it decides nothing.
+    * ``share``: the part of the profile's examples that this suite gets; dear suites take less.
     """
 
     name: str
@@ -75,8 +77,8 @@ class Suite(Generic[P, S]):
     machine: Callable[[S, OnCase[P]], type[RuleBasedStateMachine]] | None = None
     corners: Callable[[S], Sequence[P]] = lambda _: ()
     refuses: Callable[[S], str] = lambda _: ""
+    model: Callable[[History], Parting | None] = lambda _: None
     share: float = 1.0
-    shrink_share: float = 1.0
 
     def __post_init__(self) -> None:
         if (self.strategy is None) == (self.machine is None):

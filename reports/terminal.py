@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..harness.results import read_results
+from ..harness.results import Failure, read_results
 from .doubts import doubts
 from .evidence import Evidence, Numbered, gather
 from .text import many, one_line, printable
@@ -124,12 +124,27 @@ def _counterexample(evidence: Evidence) -> list[str]:
         f"  {one_line(failure.cause, 200)}",
         f"  expected  {one_line(failure.expected, 200)}",
         f"  observed  {one_line(failure.observed, 200)}",
+        *_model_lines(failure),
         f"  plan      {many(failure.items, 'item that is not as by default', 'items that are not as by default')}",
     ]
     lines += [f"    {one_line(line, 200)}" for line in failure.words[:shown]]
     lines += [f"    and {more} more"] if more > 0 else []
     lines += [] if failure.deterministic else ["  not deterministic: a second run gave other bytes"]
     return [*lines, *_further(evidence)]
+
+
+def _model_lines(failure: Failure) -> list[str]:
+    """The reference model beside what was seen; of views with several lines only those that differ."""
+    if not failure.model:
+        return []
+    allowed, seen = failure.model.splitlines(), failure.model_observed.splitlines()
+    if len(allowed) == len(seen) > 1:
+        pairs = [(left, right) for left, right in zip(allowed, seen, strict=True) if left != right]
+        marked = [pair for pair in pairs if pair[1].endswith("≠")] or pairs
+        left, right = marked[0]
+        allowed, seen = [left], [right.removesuffix("≠").rstrip()]
+    where = [f"            but there was {one_line(', '.join(seen), 200)}"] if seen else []
+    return [f"  model     allows {one_line(', '.join(allowed), 200)}", *where]
 
 
 _LISTED = 12

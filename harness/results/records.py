@@ -128,8 +128,9 @@ class Failure:
 
     ``words``: the plan as sentences. ``items``: its non-default items. ``events``: sequence numbers that show the violation, for most
     the violating pair. ``history``: the whole history as JSON Lines. ``digest``: its SHA-256. ``deterministic``: a second run gave the
-    same bytes. ``token``: replays it. ``model``: what the reference model allowed where they part, if it can say. ``found_after``: how
-    many examples had been judged when it was first violated, that one included.
+    same bytes. ``token``: replays it. ``found_after``: how many examples had been judged when it was first violated, that one included.
+    ``model``, ``model_observed``, ``model_state``: what the reference model allowed at the first place where the history parts from it,
+    what was seen there, and where the model stood (:class:`~waitproof.harness.parting.Parting`); empty if it does not part, or can't say.
     """
 
     subject: str
@@ -150,6 +151,8 @@ class Failure:
     deterministic: bool
     shrink_runs: int = 0
     model: str = ""
+    model_observed: str = ""
+    model_state: str = ""
     found_after: int = 0
 
 

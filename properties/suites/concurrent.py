@@ -11,6 +11,7 @@ from ...faults.strategies import concurrent_plans
 from ...harness.history import History
 from ...harness.protocols import WaitCall, WaiterSubject
 from ...harness.suite import Suite
+from ...models.following import first_parting
 from ._formats import format_of
 from ._judged import special
 
@@ -50,6 +51,7 @@ SUITES = (
             parts=lambda plan: [wait.plan for wait in plan.waits],
         ),
         run=run,
+        model=first_parting,
         # The wall clock is one for all, so what it does to one wait it does to the others: no jumps here. Synchronous waits go one
         # after the other, so that a cancellation would fall elsewhere when it is alone.
         strategy=lambda subject: concurrent_plans(subject.dialect, most=3, jumps=False, cancels=subject.mode != "sync"),

@@ -26,7 +26,7 @@ from ...faults.timeline import Cancel, FaultNext, Pass, Server, StartWait, Step,
 from ...harness.history import History
 from ...harness.protocols import WaitCall, WaiterSubject
 from ...harness.suite import OnCase, Suite
-from ...models.following import INSTANTS, Instant, Standing, follow
+from ...models.following import INSTANTS, Instant, Standing, first_parting, follow
 from ...models.trace import traces
 from ._formats import format_of, reach
 from ._judged import plain
@@ -217,6 +217,7 @@ SUITES = (
             format_of(TimelinePlan, words=lambda plan: plan.words(), parts=lambda _: ()), reach=_reach
         ),
         run=run,
+        model=first_parting,
         machine=machine_of,
         corners=corner_plans,
         share=0.5,

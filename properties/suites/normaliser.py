@@ -17,6 +17,7 @@ from ...harness.invariant import Invariant
 from ...harness.normaliser_subject import NormaliserSubject
 from ...harness.suite import PlanFormat, Suite
 from ...models.invariants import normaliser as family
+from ...models.normaliser_view import first_parting
 
 ENDS = "normaliser.ends"
 
@@ -201,6 +202,7 @@ SUITES = (
         invariants=_invariants(but=("relations", "lists")),
         format=_format(EnvelopePlan, lambda plan: [plan.body]),
         run=_run,
+        model=first_parting,
         strategy=envelope_plans,
         corners=lambda _: CORNERS,
     ),
@@ -211,6 +213,7 @@ SUITES = (
         invariants=_invariants("relations"),
         format=_format(EnvelopeRelationPlan, lambda plan: [plan.plan.body]),
         run=_run_relation,
+        model=first_parting,
         strategy=lambda subject: relation_plans(subject.dialect),
         corners=lambda _: RELATION_CORNERS,
     ),
@@ -221,6 +224,7 @@ SUITES = (
         invariants=_invariants("lists"),
         format=_format(JobListPlan, lambda plan: [*(plan.jobs or ()), plan.envelope]),
         run=_run_list,
+        model=first_parting,
         strategy=job_list_plans,
         corners=lambda _: LIST_CORNERS,
         refuses=lambda subject: "" if subject.normalise_list is not None else "it makes no lists of jobs",

@@ -14,6 +14,7 @@ from ...faults.strategies import bad_calls, effective_default, extreme_calls, wa
 from ...harness.history import History
 from ...harness.protocols import WaitCall, WaiterSubject
 from ...harness.suite import Suite
+from ...models.following import first_parting
 from ._formats import WAIT_FORMAT
 from ._judged import special
 
@@ -96,6 +97,7 @@ SUITES = (
         invariants=special("parameters", "waiter.no_storm", "waiter.total_time"),
         format=WAIT_FORMAT,
         run=run,
+        model=first_parting,
         strategy=plans,
         corners=corners,
         share=0.5,

@@ -7,6 +7,7 @@ from ...faults.relations import RelationPlan, relation_plans, run_relation
 from ...harness.history import History
 from ...harness.protocols import WaitCall, WaiterSubject
 from ...harness.suite import Suite
+from ...models.following import first_parting
 from ._formats import format_of
 from ._judged import special
 
@@ -39,6 +40,7 @@ SUITES = (
         invariants=special("relations", "waiter.wall_clock_ignored"),
         format=format_of(RelationPlan, words=lambda plan: plan.words(), parts=lambda plan: [plan.plan]),
         run=run,
+        model=first_parting,
         strategy=lambda subject: relation_plans(subject.dialect),
         corners=lambda subject: [
             *CORNERS,

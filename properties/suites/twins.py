@@ -8,6 +8,7 @@ from ...faults.strategies import wait_plans
 from ...harness.history import History
 from ...harness.protocols import WaiterSubject
 from ...harness.suite import Suite
+from ...models.following import first_parting
 from ._corners import corners
 from ._formats import WAIT_FORMAT
 from ._judged import special
@@ -29,6 +30,7 @@ SUITES = (
         invariants=special("twins"),
         format=WAIT_FORMAT,
         run=run,
+        model=first_parting,
         strategy=lambda subject: wait_plans(subject.dialect),
         corners=lambda subject: corners(subject.dialect),
         refuses=lambda subject: "" if len(subject.twins()) > 1 else "it has no twin",

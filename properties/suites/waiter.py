@@ -10,6 +10,7 @@ from ...faults.strategies import wait_plans
 from ...harness.history import History
 from ...harness.protocols import WaiterSubject
 from ...harness.suite import Suite
+from ...models.following import first_parting
 from ._corners import corners
 from ._formats import WAIT_FORMAT
 from ._judged import plain
@@ -33,6 +34,7 @@ SUITES = (
         invariants=plain(),
         format=WAIT_FORMAT,
         run=run,
+        model=first_parting,
         strategy=lambda subject: wait_plans(subject.dialect),
         corners=corner_plans,
     ),
