@@ -1,0 +1,1 @@
+"""Invariants of dispatch queues (SPEC 4 and 5, 'Dispatch')."""

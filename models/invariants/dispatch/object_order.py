@@ -1,0 +1,120 @@
+"""Order on an object: its writes run one at a time and in submit order, apart from superseding (SPEC 4)."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left
+from collections import defaultdict
+
+from ....harness.invariant import Invariant, Level
+from ....harness.verdicts import Finding, held
+from ...dispatch_trace import NEVER, Attempt, DispatchTrace, Operation
+from ._judging import breach, call, each_queue, seconds
+
+
+def _one_in_flight(trace: DispatchTrace) -> Finding:
+    witnesses: list[int] = []
+    running: dict[str, list[Attempt]] = defaultdict(list)
+    for attempt in trace.attempts:
+        operation = attempt.operation
+        if attempt.back or not operation.submits or not operation.submits[0].rank:
+            continue
+        first = operation.submits[0]
+        others = running[first.uid] = [item for item in running[first.uid] if item.end_seq > attempt.start.seq]
+        for other in others:
+            if any(submit.told_seq > attempt.start.seq for submit in other.operation.submits):
+                return breach(
+                    f"was sent while {other.op} on the same object was under way", [other, attempt], of=attempt.op,
+                    expected=f"one write on {first.uid} at a time",
+                    observed=f"{other.op} since {seconds(other.began)}, {attempt.op} at {seconds(attempt.began)}",
+                )  # fmt: skip
+        others.append(attempt)
+        witnesses.append(attempt.start.seq)
+    return held(witnesses)
+
+
+class _Company:
+    """The submits of one object by rank and by intent, to tell whether one was ever behind another that supersedes it."""
+
+    def __init__(self, operations: list[Operation]) -> None:
+        self.starts: dict[object, list[int]] = defaultdict(list)
+        self.ends: dict[object, list[int]] = defaultdict(list)
+        for submit in (item for operation in operations for item in operation.submits):
+            keys: list[object] = [rank for rank in (1, 2, 3) if rank <= submit.rank]
+            if submit.generation is not None:
+                keys.append((submit.type, submit.target))
+            for key in keys:
+                self.starts[key].append(submit.start.seq)
+                self.ends[key].append(submit.told_seq)
+        for table in (self.starts, self.ends):
+            for places in table.values():
+                places.sort()
+
+    def _beside(self, key: object, since: int, until: int) -> int:
+        """How many of a kind were live at some time between."""
+        return bisect_left(self.starts[key], until) - bisect_left(self.ends[key], since)
+
+    def behind(self, operation: Operation, until: int) -> bool:
+        """Whether it may have been withheld behind a more relevant or newer write before ``until``."""
+        first = operation.submits[0]
+        since = first.start.seq
+        if first.rank < 3 and self._beside(first.rank + 1, since, until) > 0:
+            return True
+        own = sum(1 for submit in operation.submits if submit.start.seq < until)
+        return first.generation is not None and self._beside((first.type, first.target), since, until) > own
+
+
+def _in_order(trace: DispatchTrace) -> Finding:
+    witnesses: list[int] = []
+    for operations in trace.objects().values():
+        if len(operations) < 2:
+            continue
+        company = _Company(operations)
+        judged = [item for item in operations if item.tries and not company.behind(item, item.sent_seq)]
+        waiting: list[tuple[int, int]] = []
+        starts = sorted((item for item in operations if item.tries), key=lambda item: item.sent_seq)
+        queue = sorted(judged, key=lambda item: item.submits[0].start.seq)
+        at = 0
+        for later in starts:
+            while at < len(queue) and queue[at].submits[0].start.seq < later.sent_seq:
+                heapq.heappush(waiting, (queue[at].submits[0].start.seq, at))
+                at += 1
+            while waiting and _gone(queue[waiting[0][1]], later.sent_seq):
+                heapq.heappop(waiting)
+            if not waiting:
+                continue
+            earlier = queue[waiting[0][1]]
+            first, then = earlier.submits[0], later.submits[0]
+            if earlier is later or first.start.seq > then.start.seq:
+                witnesses.append(later.sent_seq)
+                continue
+            if then.prerequisite_of == first.uid:
+                continue
+            return breach(
+                f"was overtaken on its object by {call(then)}", [first, then, later.first, earlier.first], of=call(first),
+                expected="writes on one object start in the order in which they were submitted",
+                observed=f"{then.op} first sent at {seconds(later.tries[0].began)}, {first.op} at {seconds(earlier.tries[0].began)}",
+            )  # fmt: skip
+    return held(witnesses)
+
+
+def _gone(operation: Operation, seq: int) -> bool:
+    """Sent before, or with no submit that is live."""
+    if operation.sent_seq < seq:
+        return True
+    first = operation.submits[0]
+    return first.told_seq < seq if first.told_seq != NEVER else False
+
+
+INVARIANTS = (
+    Invariant(
+        id="dispatch.one_write_in_flight", level=Level.MUST, safety=True, check=each_queue(_one_in_flight), source="SPEC 4 order on an object",
+        expectation="At most one write on an object is under way, but for one that has ended unknown.",
+        possible=lambda dialect: dialect.serialises,
+    ),
+    Invariant(
+        id="dispatch.object_order", level=Level.MUST, safety=True, check=each_queue(_in_order), source="SPEC 4 order on an object; D11, D78",
+        expectation="Writes on an object are first sent in the order in which they were submitted, apart from superseding.",
+        possible=lambda dialect: dialect.serialises,
+    ),
+)  # fmt: skip
