@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import math
 import signal
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import ExitStack
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any, Final, Literal, NoReturn
 
 import anyio
@@ -63,33 +63,38 @@ def run_jobs(
         stack.enter_context(fixed_entropy(0))
         if subject.patch:
             stack.enter_context(patch_time(subject.patch, time=world.time, recorder=recorder, wakes=world.wakes))
-        try:
-            if subject.mode == "sync":
-                for job in jobs:
-                    _run_sync(job, world)
-            elif subject.mode == "asyncio":
-                simulate(
-                    _on_asyncio(jobs, world), time=world.time, recorder=recorder, chooser=chooser, max_steps=max_steps
-                )
-            else:
-                simulate_trio(
-                    _on_trio(jobs, world), time=world.time, recorder=recorder, chooser=chooser, max_steps=max_steps
-                )
-        except BudgetExhausted as error:
-            recorder.stop("budget", message_of(error))
-        except SimulationDeadlock as error:
-            recorder.stop("deadlock", message_of(error))
-        except SimulationRefused as error:
-            recorder.stop("refused", message_of(error))
-        except BaseException as error:  # noqa: BLE001 - what is not the subject's is raised again
-            for part in _parts(error):  # trio wraps in groups whatever leaves a nursery
-                if not _of_the_subject(part):
-                    raise part from None
-            recorder.stop("escaped", f"{type(error).__name__} escaped from something left running: {message_of(error)}")
+        stack.enter_context(recorded_stops(recorder))
+        if subject.mode == "sync":
+            for job in jobs:
+                _run_sync(job, world)
+        elif subject.mode == "asyncio":
+            simulate(_on_asyncio(jobs, world), time=world.time, recorder=recorder, chooser=chooser, max_steps=max_steps)
+        else:
+            simulate_trio(
+                _on_trio(jobs, world), time=world.time, recorder=recorder, chooser=chooser, max_steps=max_steps
+            )
     if world.server.broken is not None:
         raise BenchBrokenError(
             f"a bug of the bench, not of {subject.name}: {world.server.broken!r}"
         ) from world.server.broken
+
+
+@contextmanager
+def recorded_stops(recorder: Recorder) -> Iterator[None]:
+    """Around a run in any mode: whatever ends it early is recorded as a stop, and what is not the subject's is raised again."""
+    try:
+        yield
+    except BudgetExhausted as error:
+        recorder.stop("budget", message_of(error))
+    except SimulationDeadlock as error:
+        recorder.stop("deadlock", message_of(error))
+    except SimulationRefused as error:
+        recorder.stop("refused", message_of(error))
+    except BaseException as error:  # noqa: BLE001 - what is not the subject's is raised again
+        for part in _parts(error):  # trio wraps in groups whatever leaves a nursery
+            if not _of_the_subject(part):
+                raise part from None
+        recorder.stop("escaped", f"{type(error).__name__} escaped from something left running: {message_of(error)}")
 
 
 def _parts(error: BaseException) -> list[BaseException]:

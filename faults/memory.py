@@ -91,7 +91,7 @@ def _kept(history: History) -> int:
     gc.collect()
     own: set[int] = set()
     for event in history:
-        _collect(event.data, own)
+        collect_ids(event.data, own)
     lists = responses = 0
     for item in gc.get_objects():
         if type(item) is list and len(item) == 1 and item[0] == CANARY:
@@ -101,12 +101,12 @@ def _kept(history: History) -> int:
     return max(lists // LISTS, responses)
 
 
-def _collect(value: Any, own: set[int]) -> None:
+def collect_ids(value: Any, own: set[int]) -> None:
     """The identities of all containers in a history's data; only counted, never ordered by."""
     if isinstance(value, Mapping):
         for item in value.values():
-            _collect(item, own)
+            collect_ids(item, own)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         own.add(id(value))
         for item in value:
-            _collect(item, own)
+            collect_ids(item, own)
