@@ -113,7 +113,8 @@ def _standing_words(model: WaiterModel, state: State) -> str:
     """Where the model stands, for a person."""
     parts = [f"{state.phase} at {seconds(state.now)}", f"{state.polls} {'poll' if state.polls == 1 else 'polls'} done"]
     parts += [f"the last answer was {state.says.kind}"] if state.says is not None else []
-    parts += [f"next poll due {_span(*state.due)}"] if state.due is not None else []
+    goes_on = any(action.act in ("fetch", "sleep") for action in model.allowed(state))
+    parts += [f"next poll due {_span(*state.due)}"] if goes_on and state.due is not None else []
     parts += [f"deadline at {seconds(model.deadline)}"] if math.isfinite(model.deadline) else []
     return ", ".join(parts)
 

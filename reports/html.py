@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -21,7 +22,7 @@ from markupsafe import Markup, escape
 from . import timeline
 from .doubts import doubts
 from .evidence import Evidence, Numbered
-from .matrix import Cell, Matrix, build_matrix
+from .matrix import Cell, Matrix, build_matrices
 from .operations import read_history
 from .statistics import reach, suite_lines, warmth
 from .text import clip, many, number, one_line, printable, seconds
@@ -162,7 +163,7 @@ def _raw(history: str) -> str:
 
 
 def _page(evidence: Evidence, limits: Limits, parts: dict[int, Parts]) -> str:
-    matrix = build_matrix(evidence)
+    matrices = build_matrices(evidence)
     found = doubts(evidence)
     css, js = _asset("style.css"), _asset("script.js")
     return (
@@ -176,8 +177,8 @@ def _page(evidence: Evidence, limits: Limits, parts: dict[int, Parts]) -> str:
             verdicts=[subject_verdict(column) for column in evidence.columns],
             doubts=found,
             serious=sum(1 for doubt in found if doubt.items and doubt.serious),
-            matrix=matrix,
-            anchors=_anchors(evidence, matrix, limits),
+            matrices=matrices,
+            anchors=_anchors(evidence, matrices, limits),
             reach=reach(evidence),
             lines=suite_lines(evidence),
             signs=SIGNS,
@@ -193,11 +194,12 @@ def _page(evidence: Evidence, limits: Limits, parts: dict[int, Parts]) -> str:
     )
 
 
-def _anchors(evidence: Evidence, matrix: Matrix, limits: Limits) -> frozenset[str]:
+def _anchors(evidence: Evidence, matrices: Sequence[Matrix], limits: Limits) -> frozenset[str]:
     """The anchors that this page will have: a link may lead only to one of these."""
     listed = limits.brief if len(evidence.failures) > 1 else limits.full
     failures = {item.anchor for item in evidence.failures[: max(limits.full, listed)]}
-    cells = {cell.anchor for row in matrix.rows for cell in row.cells if cell is not None and _detailed(cell, limits)}
+    every = (cell for matrix in matrices for row in matrix.rows for cell in row.cells)
+    cells = {cell.anchor for cell in every if cell is not None and _detailed(cell, limits)}
     return frozenset(failures | cells)
 
 

@@ -1,4 +1,4 @@
-"""The matrix of subjects and invariants: one cell is the verdict that decides over the suites, and leads to its evidence."""
+"""The matrices of subjects and invariants, one a kind of subject: one cell is the verdict that decides over the suites, and leads to its evidence."""
 
 from __future__ import annotations
 
@@ -44,18 +44,49 @@ class MatrixRow:
         """The worst verdict of the row."""
         return worst(cell.verdict for cell in self.cells if cell is not None)
 
+    @property
+    def claimed(self) -> bool:
+        """Does any subject claim it? Nobody's claim is nobody's verdict: such a row says nothing but its name."""
+        return any(cell is not None and cell.verdict != "not claimed" for cell in self.cells)
+
+
+KINDS = {"waiter": "Waiters", "normaliser": "Normalisers", "queue": "Dispatch queues"}
+"""Headings of the kinds that are known, in the order in which they are shown; another kind is shown behind them, by its own word."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix:
-    """Rows are invariants in the order of the catalogue, columns are the subjects that were judged."""
+    """The subjects of one kind: rows are invariants in the order of the catalogue, columns are those subjects that were judged."""
 
+    kind: str
     columns: tuple[Column, ...]
     rows: tuple[MatrixRow, ...]
 
+    @property
+    def title(self) -> str:
+        """What the subjects of this kind are called."""
+        return KINDS.get(self.kind, f"Kind {self.kind}")
 
-def build_matrix(evidence: Evidence) -> Matrix:
-    """Lay out all verdicts. Subjects without a verdict have no column, invariants without one have no row."""
-    numbers = [index for index, column in enumerate(evidence.columns) if column.rows]
+    @property
+    def claimed(self) -> tuple[MatrixRow, ...]:
+        """The rows that at least one subject claims."""
+        return tuple(row for row in self.rows if row.claimed)
+
+    @property
+    def unclaimed(self) -> tuple[MatrixRow, ...]:
+        """The rows that nobody claims."""
+        return tuple(row for row in self.rows if not row.claimed)
+
+
+def build_matrices(evidence: Evidence) -> tuple[Matrix, ...]:
+    """Lay out all verdicts by kind. Subjects without a verdict have no column, invariants without one have no row."""
+    kinds = list(dict.fromkeys(column.info.kind for column in evidence.columns if column.rows))
+    order = [*(kind for kind in KINDS if kind in kinds), *(kind for kind in kinds if kind not in KINDS)]
+    return tuple(_matrix(evidence, kind) for kind in order)
+
+
+def _matrix(evidence: Evidence, kind: str) -> Matrix:
+    numbers = [index for index, column in enumerate(evidence.columns) if column.rows and column.info.kind == kind]
     first_failure: dict[tuple[int, str], str] = {}
     for item in evidence.failures:
         first_failure.setdefault((item.column, item.failure.invariant), item.anchor)
@@ -71,7 +102,7 @@ def build_matrix(evidence: Evidence) -> Matrix:
         )
         if any(cells):
             rows.append(MatrixRow(info=info, cells=cells))
-    return Matrix(columns=tuple(evidence.columns[index] for index in numbers), rows=tuple(rows))
+    return Matrix(kind=kind, columns=tuple(evidence.columns[index] for index in numbers), rows=tuple(rows))
 
 
 def _cell(rows: list[Row], anchor: str, failure: str | None) -> Cell | None:

@@ -12,7 +12,7 @@ from ..harness.results import Row
 from ..harness.results.records import record_to_json
 from .doubts import doubts
 from .evidence import Evidence, Numbered
-from .matrix import build_matrix
+from .matrix import Matrix, build_matrices
 from .statistics import SuiteLine, reach, suite_lines
 from .verdict import overall, subject_verdict
 
@@ -44,8 +44,7 @@ def summary(evidence: Evidence) -> dict[str, Any]:
 
 
 def twin(evidence: Evidence) -> dict[str, Any]:
-    """The whole report as plain data: the summary, runs, doubts, matrix, failures, reach, zoo, statistics and warnings."""
-    matrix = build_matrix(evidence)
+    """The whole report as plain data: the summary, runs, doubts, matrices, failures, reach, zoo, statistics and warnings."""
     return {
         **summary(evidence),
         "runs": [_plain(found.run) for found in evidence.runs],
@@ -59,29 +58,7 @@ def twin(evidence: Evidence) -> dict[str, Any]:
             }
             for doubt in doubts(evidence)
         ],
-        "matrix": {
-            "columns": [column.label for column in matrix.columns],
-            "rows": [
-                {
-                    "invariant": row.info.id,
-                    "level": row.info.level,
-                    "expectation": row.info.expectation,
-                    "source": row.info.source,
-                    "cells": [
-                        None
-                        if cell is None
-                        else {
-                            "verdict": cell.verdict,
-                            "exercised": cell.exercised,
-                            "evaluated": cell.evaluated,
-                            "rows": [_row(item) for item in cell.rows],
-                        }
-                        for cell in row.cells
-                    ],
-                }
-                for row in matrix.rows
-            ],
-        },
+        "matrices": [_matrix(matrix) for matrix in build_matrices(evidence)],
         "failures": [_failure(evidence, item) for item in evidence.failures],
         "reach": [
             {
@@ -100,6 +77,33 @@ def twin(evidence: Evidence) -> dict[str, Any]:
 def render(evidence: Evidence) -> str:
     """The twin as JSON text: sorted keys, ASCII only. Same evidence, same bytes."""
     return json.dumps(twin(evidence), sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def _matrix(matrix: Matrix) -> dict[str, Any]:
+    return {
+        "kind": matrix.kind,
+        "columns": [column.label for column in matrix.columns],
+        "rows": [
+            {
+                "invariant": row.info.id,
+                "level": row.info.level,
+                "expectation": row.info.expectation,
+                "source": row.info.source,
+                "cells": [
+                    None
+                    if cell is None
+                    else {
+                        "verdict": cell.verdict,
+                        "exercised": cell.exercised,
+                        "evaluated": cell.evaluated,
+                        "rows": [_row(item) for item in cell.rows],
+                    }
+                    for cell in row.cells
+                ],
+            }
+            for row in matrix.rows
+        ],
+    }
 
 
 def _plain(record: object) -> dict[str, Any]:

@@ -222,7 +222,9 @@ def failure(
         digest=hashlib.sha256(told.encode()).hexdigest(),
         deterministic=deterministic,
         shrink_runs=214,
-        model="sleep 1.71 s, then one last fetch, then JobWaitTimeoutError",
+        model="a sleep that ends from 3.29 s to 5 s" + text,
+        model_observed="a sleep of 2.25 s at 3.29 s" + text,
+        model_state="w0: answered at 3.29 s, 4 polls done, next poll due at 5 s, deadline at 5 s" + text,
     )
 
 

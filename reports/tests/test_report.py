@@ -21,7 +21,7 @@ from waitproof.harness.results import (
 from waitproof.reports import build_report
 from waitproof.reports.doubts import doubts
 from waitproof.reports.evidence import gather
-from waitproof.reports.matrix import build_matrix
+from waitproof.reports.matrix import build_matrices
 from waitproof.reports.statistics import bound_in_words, reach, rule_of_three, suite_lines
 from waitproof.reports.verdict import overall, subject_verdict, worst
 
@@ -163,7 +163,10 @@ class TestPage:
         path, page = report
         [first, *_] = gather([read_results(path.parents[1] / "results")]).failures
         assert first.failure.command in page.text
-        for said in (first.failure.cause, first.failure.expected, first.failure.observed, *first.failure.words):
+        found = first.failure
+        for said in (found.cause, found.expected, found.observed, *found.words):
+            assert said in page.text
+        for said in (found.model, found.model_observed, found.model_state):
             assert said in page.text
         assert "deterministic: a second run gave the same bytes" in page.text
         assert page.text.count("not deterministic: a second run gave other bytes") == 3
@@ -326,7 +329,7 @@ class TestSeveralRuns:
         )
         evidence = gather([read_results(first), read_results(second)])
         assert [column.label for column in evidence.columns] == ["s (run 1)", "s (run 2)"]
-        [row] = build_matrix(evidence).rows
+        [row] = build_matrices(evidence)[0].rows
         assert [cell.verdict for cell in row.cells] == ["held", "violated"]
 
 
@@ -372,6 +375,7 @@ def test_the_twin_has_every_verdict_and_no_history(report):
     rows = read_results(path.parents[1] / "results").rows
     assert twin["schema"] == "waitproof.report/1"
     assert twin["verdict"] == "FAIL"
-    assert sum(len(cell["rows"]) for row in twin["matrix"]["rows"] for cell in row["cells"] if cell) == len(rows)
+    [matrix] = twin["matrices"]
+    assert sum(len(cell["rows"]) for row in matrix["rows"] for cell in row["cells"] if cell) == len(rows)
     assert [failure["number"] for failure in twin["failures"]] == [1, 2, 3, 4]
     assert all("history" not in failure and failure["file"] for failure in twin["failures"])

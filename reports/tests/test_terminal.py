@@ -43,6 +43,12 @@ def test_the_first_counterexample_takes_about_ten_lines(make_sample, tmp_path):
     assert shown[0] == "violated: waiter.pacing_honoured (MUST) by naive-loop in backoff"
 
 
+def test_the_reference_model_beside_what_was_seen(make_sample, tmp_path):
+    lines = printed(make_sample(tmp_path), io.StringIO()).splitlines()
+    start = lines.index("  model     allows a sleep that ends from 3.29 s to 5 s")
+    assert lines[start + 1] == "            but there was a sleep of 2.25 s at 3.29 s"
+
+
 @pytest.mark.usefixtures("colours")
 def test_a_table_with_colours_on_a_terminal(make_sample, tmp_path):
     text = printed(make_sample(tmp_path), Terminal(), width=120)
