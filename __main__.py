@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -29,13 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser().parse_args(arguments)
     try:
         status: int = parsed.run(parsed)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         print("waitproof: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output went away (head, less): not an error of ours, but nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_ERROR
+        # The reader of our output went away (head, less): no error of ours, and nothing more can be said. As with any tool, the status
+        # is that of SIGPIPE; `run` and `zoo` keep theirs, for they had an answer before they printed it.
+        properties.drop_output()
+        return 128 + signal.SIGPIPE
     except OSError as error:
         print(f"waitproof: {error}", file=sys.stderr)
         return EXIT_ERROR

@@ -100,6 +100,7 @@ class _Reach:
     digests: set[str] = field(default_factory=set)
     reach: dict[str, Counter[str]] = field(default_factory=dict)
     stops: Counter[str] = field(default_factory=Counter)
+    stop_details: dict[str, str] = field(default_factory=dict)
 
     def add(self, plan_reach: dict[str, dict[str, int]], history: History, digest: str) -> None:
         self.examples += 1
@@ -115,7 +116,9 @@ class _Reach:
             if outcome := outcome_of(event):
                 outcomes[outcome] += 1
             elif event.kind == events.BENCH_STOP:
-                self.stops[str(event.data.get("reason"))] += 1
+                reason = str(event.data.get("reason"))
+                self.stops[reason] += 1
+                self.stop_details.setdefault(reason, str(event.data.get("detail", "")))
 
 
 def judge(suite: Suite[P, S], subject: S, history: History) -> dict[str, Finding]:
@@ -188,8 +191,9 @@ class _Search:
             self.hooks.progress(self.suite.name, min(self.reach.examples, total), total)
 
         try:
-            for plan in self.suite.corners(self.subject):
-                self._collect(plan, self.execute(plan))
+            for corner in self.suite.corners(self.subject):
+                for plan in self.suite.variants(corner):
+                    self._collect(plan, self.execute(plan))
             if self.invariants:
                 self._explore(on_case, shrink=False, name="collect")
         except _Enough:
@@ -205,6 +209,7 @@ class _Search:
             wall_seconds=round(time.perf_counter() - started, 3),
             reach={group: dict(sorted(counts.items())) for group, counts in sorted(self.reach.reach.items())},
             stops=dict(sorted(self.reach.stops.items())),
+            stop_details=dict(sorted(self.reach.stop_details.items())),
             determinism_checked=self.checked,
             determinism_failed=self.flaky,
             note="; ".join(self.notes),
@@ -238,7 +243,8 @@ class _Search:
         assert self.suite.strategy is not None
 
         def case(plan: Any) -> None:
-            on_case(plan, None)
+            for variant in self.suite.variants(plan):
+                on_case(variant, None)
 
         case.__name__ = case.__qualname__ = f"{self.suite.name}_{name}".replace("-", "_")
         with_seed(self.seed)(settings(given(self.suite.strategy(self.subject))(case)))()

@@ -67,3 +67,14 @@ def safe_repr(value: object, limit: int = 200) -> str:
         head, _, tail = text.partition(" at 0x")
         text = head + tail.lstrip("0123456789abcdefABCDEF")
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def told(error: BaseException, limit: int = 300) -> str:
+    """The type and the message of an exception, in one line; it can neither raise nor be long."""
+    name = type(error).__name__
+    try:
+        text = " ".join(str(error).split())
+    except Exception as other:  # noqa: BLE001 - a subject's exception may raise anything
+        text = f"its text raised {type(other).__name__}"
+    whole = f"{name}: {text}" if text else name
+    return whole if len(whole) <= limit else whole[: limit - 1] + "…"

@@ -11,7 +11,8 @@ from functools import cache
 
 from . import subjects as _subjects
 from .adapter import Adapter
-from .jsonable import safe_repr
+from .jsonable import safe_repr, told
+from .naming import near
 from .suite import Subject
 
 GROUPS = ("builtin", "real")
@@ -85,10 +86,16 @@ def _wanted_by(name: str) -> Iterable[Wanted]:
     for adapter in adapters().values():
         if name in adapter.provides:
             return _members(adapter, (name,), named=True)
+    packages = [adapter.package for adapter in adapters().values() if adapter.package]
+    meant = near(name, [*GROUPS, *adapters(), *_provided(), *packages])
     known = ", ".join([*GROUPS, *adapters()])
     raise UnknownSubjectError(
-        f"there is no subject {name!r}. Known: {known}. One of your own is named as package.module:attribute"
+        f"there is no subject {name!r}{meant or '.'} Known: {known}. One of your own is named as package.module:attribute"
     )
+
+
+def _provided() -> list[str]:
+    return [name for adapter in adapters().values() for name in adapter.provides]
 
 
 def _members(adapter: Adapter, names: Iterable[str], *, named: bool) -> list[Wanted]:
@@ -117,7 +124,7 @@ def load(spec: str) -> list[Subject]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise UnusableSubjectError(f"{spec}: {type(error).__name__}: {safe_repr(error)}") from error
+        raise UnusableSubjectError(f"{spec}: {told(error)}") from error
     candidates: Sequence[object] = list(made) if isinstance(made, Sequence) else [made]
     for item in candidates:
         if not _is_subject(item):
@@ -139,10 +146,9 @@ def _from_adapter(name: str) -> Sequence[Subject]:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                raise UnusableSubjectError(f"{name}: {type(error).__name__}: {safe_repr(error)}") from error
-    raise UnknownSubjectError(
-        f"there is no subject {name!r}. Known: {', '.join(n for a in adapters().values() for n in a.provides)}"
-    )
+                raise UnusableSubjectError(f"{name}: {told(error)}") from error
+    known = _provided()
+    raise UnknownSubjectError(f"there is no subject {name!r}{near(name, known) or '.'} Known: {', '.join(known)}")
 
 
 def _is_subject(value: object) -> bool:

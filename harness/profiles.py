@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 
+from .naming import near
+
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
@@ -55,7 +57,7 @@ def profile_named(
 ) -> Profile:
     """The profile of this name, with other numbers where they are given. Raises ``ValueError`` that lists the names."""
     if name not in PROFILES:
-        raise ValueError(f"there is no profile {name!r}; there are {', '.join(PROFILES)}")
+        raise ValueError(f"there is no profile {name!r}{near(name, PROFILES) or ';'} there are {', '.join(PROFILES)}")
     base = PROFILES[name]
     if examples is not None and examples < 1:
         raise ValueError(f"examples must be at least 1, not {examples}")

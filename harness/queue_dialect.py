@@ -32,6 +32,7 @@ class QueueDialect:
     * ``close``: what is waiting is given up (``abandon``) or worked off first (``drain``).
     * ``snapshots``: the payload is copied at submit. One that does not sends what the caller's object holds at the attempt.
     * ``parameters``: which fields of a :class:`~waitproof.harness.queue_protocols.QueueConfig` it takes; the others keep ``defaults``.
+    * ``defaults``: values of the fields that differ from SPEC 4's defaults.
     * ``resolution``: within this many seconds two instants are one.
     """
 

@@ -64,6 +64,8 @@ class Suite(Generic[P, S]):
     * ``refuses(subject)``: why this subject can't be run here, or ``""``.
     * ``model(history)``: where the reference model of the subject's dialect parts from a history, ``None`` if it does not, or if there
       is none. Shown beside a counterexample; it decides nothing.
+    * ``variants(plan)``: the plans that are run for one that was drawn (default: itself), mostly the same under several schedules; each is
+      judged, shrunk and told as a plan of its own.
     * ``share``: the part of the profile's examples that this suite gets; dear suites take less.
     """
 
@@ -78,6 +80,7 @@ class Suite(Generic[P, S]):
     corners: Callable[[S], Sequence[P]] = lambda _: ()
     refuses: Callable[[S], str] = lambda _: ""
     model: Callable[[History], Parting | None] = lambda _: None
+    variants: Callable[[P], Sequence[P]] = lambda plan: (plan,)
     share: float = 1.0
 
     def __post_init__(self) -> None:

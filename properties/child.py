@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +93,7 @@ def main(job_text: str) -> int:
     try:
         subjects = load(job["spec"])
     except (UnknownSubjectError, UnusableSubjectError) as error:
-        parent.tell("unusable", reason=str(error))
+        parent.tell("unusable", reason=str(error).removeprefix(f"{job['spec']}: "))
         parent.tell("done")
         return 0
     wrong = [said for subject in subjects if (said := unknown_claims(subject))]
@@ -106,7 +106,10 @@ def main(job_text: str) -> int:
     for subject in subjects:
         parent.tell("subject", info=record_to_json(subject_info(subject)))
         spec = f"{job['spec']}#{subject.name}" if ":" in job["spec"] and "#" not in job["spec"] else job["spec"]
-        for suite in suites_for(subject, chosen(job["suites"])):
+        fitting = suites_for(subject, chosen(job["suites"]))
+        if not fitting:
+            parent.tell("unfit", subject=subject.name, reason=_unfit(subject, job["suites"]))
+        for suite in fitting:
             try:
                 broken = _search(suite, subject, writer, parent, profile=profile, job=job, spec=spec)
             except Exception as error:  # noqa: BLE001 - whatever comes out of a search is a fault of ours, and must be told as one
@@ -117,6 +120,17 @@ def main(job_text: str) -> int:
                 break
     parent.tell("done")
     return 0
+
+
+def _unfit(subject: Subject, names: Sequence[str]) -> str:
+    """Why none of the suites that were asked for can run a subject, and which could."""
+    asked = ", ".join(
+        suite.name
+        + (f" ({why})" if suite.kind == subject.kind and (why := suite.refuses(subject)) else f" (for a {suite.kind})")
+        for suite in chosen(names)
+    )
+    own = ", ".join(suite.name for suite in suites_for(subject, chosen([]))) or "none"
+    return f"it is a {subject.kind}, and none of the suites asked for runs it: {asked}; its suites are {own}"
 
 
 def _search(

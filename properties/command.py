@@ -15,9 +15,10 @@ from ..harness.loading import GROUPS, UnknownSubjectError, UnusableSubjectError,
 from ..harness.profiles import PROFILES, profile_named
 from ..harness.results.merge import EXIT_ERROR, EXIT_INTERRUPTED
 from ..models.claims import WAITER_CLAIMS
+from ..models.dispatch_claims import DISPATCH_CLAIMS
 from ..models.invariants import catalogue
 from ..models.normaliser_claims import NORMALISER_CLAIMS
-from . import child
+from . import child, dialects
 from .replay import ReplayError, replay
 from .session import Order
 from .session import run as run_order
@@ -26,7 +27,7 @@ from .suites import UnknownSuiteError, all_suites, chosen
 After: TypeAlias = Callable[[Path, bool], None]
 """What the front door does with a finished result directory: it prints the summary, or (True) all of it as JSON."""
 
-WHAT = ("subjects", "suites", "invariants", "claims", "faults", "bugs")
+WHAT = ("subjects", "suites", "invariants", "claims", "dialect", "faults", "bugs")
 
 
 def fail(message: str) -> int:
@@ -78,7 +79,10 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
         "--suite", action="append", default=[], metavar="NAME", help="only this suite (repeatable; a prefix will do)"
     )
     parser.add_argument(
-        "--profile", choices=list(PROFILES), default="default", help="how much to spend (default: default)"
+        "--profile",
+        default="default",
+        metavar="NAME",
+        help=f"how much to spend: {', '.join(PROFILES)} (default: default)",
     )
     parser.add_argument("--examples", type=int, metavar="N", help="examples a suite, instead of the profile's")
     parser.add_argument(
@@ -140,8 +144,22 @@ def _run(arguments: argparse.Namespace, after: After) -> int:
     )
     status = run_order(order)
     if not arguments.quiet:
-        after(out, arguments.json)
+        _conclude(after, out, as_json=arguments.json)
     return status
+
+
+def _conclude(after: After, out: Path, *, as_json: bool) -> None:
+    """Print the summary. A reader that goes away in the middle of it (``head``) changes nothing about what was found."""
+    try:
+        after(out, as_json)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+
+
+def drop_output() -> None:
+    """Nobody reads standard output any more: what is still to be written goes nowhere, and in silence."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _list(what: str) -> int:
@@ -158,7 +176,9 @@ def _lines(what: str) -> Sequence[str]:
     if what == "invariants":
         return [f"{item.id:36} {item.level:6} {item.expectation}" for item in catalogue().values()]
     if what == "claims":
-        return [f"{name:24} {says}" for name, says in {**WAITER_CLAIMS, **NORMALISER_CLAIMS}.items()]
+        return [f"{name:24} {says}" for name, says in {**WAITER_CLAIMS, **NORMALISER_CLAIMS, **DISPATCH_CLAIMS}.items()]
+    if what == "dialect":
+        return list(dialects.lines())
     if what == "faults":
         from ..faults.kinds import all_kinds
 
@@ -205,5 +225,5 @@ def _zoo(arguments: argparse.Namespace, after: After) -> int:
     except KeyboardInterrupt:
         status = EXIT_INTERRUPTED
     if not arguments.quiet:
-        after(out, arguments.json)
+        _conclude(after, out, as_json=arguments.json)
     return status

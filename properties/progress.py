@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from types import TracebackType
 
@@ -11,11 +13,20 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from ..harness.jsonable import Json
 
 
+class _StandardError(Console):
+    """Standard error; should nobody read it any more, the run goes on in silence (rich would end the process with status 1)."""
+
+    def on_broken_pipe(self) -> None:
+        """Write no more."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
 class Reporter:
     """Shows what children tell. Used as a context manager; ``quiet`` shows nothing."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._console = Console(stderr=True, quiet=quiet, highlight=False)
+        self._console = _StandardError(stderr=True, quiet=quiet, highlight=False)
         self._bar: Progress | None = None
         self._tasks: dict[str, TaskID] = {}
         if self._console.is_terminal and not quiet:

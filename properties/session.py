@@ -25,7 +25,7 @@ from ..harness.tokens import Token, encode
 from .interrupts import noted_interrupts
 from .progress import Reporter
 
-ENDS = {"waiter": "subject.ends", "normaliser": "normaliser.ends"}
+ENDS = {"waiter": "subject.ends", "normaliser": "normaliser.ends", "queue": "dispatch.one_outcome"}
 """The invariant, by kind, that a subject breaks which hangs, ends the interpreter, or never lets a run end."""
 
 PACKAGES = ("anyio", "hypothesis", "httpcore", "httpx", "freezegun", "trio")
@@ -150,6 +150,8 @@ def _run_one(
             seen.infos.append(record_from_json(SubjectInfo, event["info"]))
         elif kind == "unusable":
             seen.reason = str(event["reason"])
+        elif kind == "unfit":
+            reporter.line(f"{event['subject']}: {event['reason']}")
         elif kind == "broken":
             seen.broken = seen.broken or str(event["reason"])
         elif kind == "begin":

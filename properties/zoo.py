@@ -25,6 +25,7 @@ from ..faults.zoo.bug import Bug
 from ..harness.campaign import judge, search
 from ..harness.jsonable import Json, dumps
 from ..harness.loading import version_of
+from ..harness.naming import near
 from ..harness.profiles import Profile
 from ..harness.results import ResultWriter, RunInfo, ZooRow
 from ..harness.results.merge import EXIT_INTERRUPTED, EXIT_OK, EXIT_VIOLATED
@@ -63,7 +64,10 @@ def wanted_bugs(names: Sequence[str], suites: Sequence[str] = ()) -> list[Bug]:
     bugs = all_bugs()
     unknown = [name for name in names if name not in bugs]
     if unknown:
-        raise UnknownBugError(f"there is no seeded bug {', '.join(map(repr, unknown))}; there are {', '.join(bugs)}")
+        meant = "".join(near(name, bugs) for name in unknown) or ";"
+        raise UnknownBugError(
+            f"there is no seeded bug {', '.join(map(repr, unknown))}{meant} `waitproof list bugs` has all {len(bugs)}"
+        )
     allowed = {suite.name for suite in chosen(suites)}
     picked = [bug for bug in bugs.values() if (not names or bug.name in names) and bug.suite in allowed]
     if not picked:

@@ -167,6 +167,7 @@ def _stops(evidence: Evidence) -> list[str]:
     }
     return [
         f"{column.label}: suite {stats.suite}: {many(count, 'run')} {words.get(reason, f'stopped: {reason}')}"
+        + (f", the first: {stats.stop_details[reason]}" if stats.stop_details.get(reason) else "")
         for column in evidence.columns
         for stats in column.suites
         for reason, count in stats.stops.items()

@@ -36,6 +36,8 @@ _STYLES = {
     "unknown": "magenta",
     "not claimed": "dim",
 }
+_HEADS = {"non-strict": f"{SIGNS['non-strict']} non-\nstrict", "not claimed": f"{SIGNS['not claimed']} not\nclaimed"}
+"""Headings on two lines, so that all fit into 80 columns."""
 _COLUMNS = ("held", "violated", "non-strict", "vacuous", "unknown", "not claimed")
 
 
@@ -73,12 +75,16 @@ def _table(evidence: Evidence, file: TextIO, width: int | None) -> None:
         emoji=False,
         no_color=bool(os.environ.get("NO_COLOR")) or None,
     )
+    verdicts = [subject_verdict(column) for column in evidence.columns]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("subject", overflow="fold", ratio=None)
-    table.add_column("verdict", no_wrap=True)
+    table.add_column(
+        "verdict", no_wrap=True, min_width=max(len(f"? {item.word}") for item in verdicts) if verdicts else 0
+    )
     for verdict in _COLUMNS:
-        table.add_column(f"{SIGNS[verdict]} {verdict}", justify="right")
-    for item in (subject_verdict(column) for column in evidence.columns):
+        head = _HEADS.get(verdict, f"{SIGNS[verdict]}\n{verdict}")
+        table.add_column(head, justify="right", no_wrap=True, min_width=max(map(len, head.split("\n"))))
+    for item in verdicts:
         cells = [
             Text(
                 str(item.counts[verdict]) if item.counts[verdict] else "·",
@@ -165,7 +171,23 @@ def _further(evidence: Evidence) -> list[str]:
 
 def _doubt_lines(evidence: Evidence) -> list[str]:
     found = [f"{doubt.title} ({len(doubt.items)})" for doubt in doubts(evidence) if doubt.items and doubt.serious]
-    return [f"Before believing a pass: {'; '.join(found)}."] if found else []
+    head = "What this run could not show" if overall(evidence).word == "FAIL" else "Before believing a pass"
+    return [*_refused_lines(evidence), *([f"{head}: {'; '.join(found)}."] if found else [])]
+
+
+def _refused_lines(evidence: Evidence) -> list[str]:
+    """For each subject that asked for real time, threads or sockets: what it was, and how an adapter sees to it."""
+    lines = []
+    for column in evidence.columns:
+        runs = sum(stats.stops.get("refused", 0) for stats in column.suites)
+        details = [stats.stop_details["refused"] for stats in column.suites if stats.stop_details.get("refused")]
+        if runs:
+            what = f": {one_line(details[0], 160)}" if details else ""
+            lines.append(f"{one_line(column.label, 40)}: {many(runs, 'run')} refused by the bench{what}.")
+            lines.append(
+                '  If it takes its time from its own module, its adapter must name that module: patch=("its.module",).'
+            )
+    return lines
 
 
 def _closing(judged: Overall) -> str:

@@ -104,7 +104,8 @@ class SuiteStats:
     """What one suite reached on one subject. ``reach``: how often each thing happened, by group (answers, wakes, outcomes, events).
 
     ``distinct``: distinct histories. ``status``: complete, interrupted, died, hung. ``determinism_failed``: failing examples whose
-    second run gave another history. ``stops``: why the bench ended runs, with counts.
+    second run gave another history. ``stops``: why the bench ended runs, with counts; ``stop_details``: of each reason the first that
+    was told.
     """
 
     subject: str
@@ -116,6 +117,7 @@ class SuiteStats:
     wall_seconds: float = 0.0
     reach: dict[str, dict[str, int]] = field(default_factory=dict)
     stops: dict[str, int] = field(default_factory=dict)
+    stop_details: dict[str, str] = field(default_factory=dict)
     determinism_checked: int = 0
     determinism_failed: int = 0
     status: str = "complete"

@@ -7,6 +7,7 @@ import pkgutil
 from functools import cache
 
 from ...harness.invariant import Invariant
+from ...harness.naming import near
 
 
 @cache
@@ -37,5 +38,5 @@ def invariant_named(name: str) -> Invariant:
     """The invariant of this id. Raises ``ValueError`` that lists the ids there are."""
     known = catalogue()
     if name not in known:
-        raise ValueError(f"there is no invariant {name!r}; there are {', '.join(known)}")
+        raise ValueError(f"there is no invariant {name!r}{near(name, known) or ';'} there are {', '.join(known)}")
     return known[name]

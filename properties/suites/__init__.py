@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Sequence
 from functools import cache
 
+from ...harness.naming import near
 from ...harness.suite import AnySuite, Subject
 
 
@@ -39,7 +40,9 @@ def chosen(names: Sequence[str]) -> list[AnySuite]:
         fitting = {key: suite for key, suite in suites.items() if key == name}
         fitting = fitting or {key: suite for key, suite in suites.items() if key.startswith(f"{name}-")}
         if not fitting:
-            raise UnknownSuiteError(f"there is no suite {name!r}; there are {', '.join(suites)}")
+            raise UnknownSuiteError(
+                f"there is no suite {name!r}{near(name, suites) or ';'} there are {', '.join(suites)}"
+            )
         picked.update(fitting)
     return list(picked.values())
 

@@ -59,6 +59,35 @@ def test_a_table_with_colours_on_a_terminal(make_sample, tmp_path):
 
 
 @pytest.mark.usefixtures("colours")
+def test_the_table_fits_into_80_columns(make_sample, tmp_path):
+    """No heading is cut, no verdict is; a long name is folded."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", printed(make_sample(tmp_path), Terminal(), width=80))
+    table = text.split("\n\n")[0]
+    assert max(map(len, table.splitlines())) <= 80
+    assert "…" not in table
+    for word in (
+        "held",
+        "violated",
+        "non-",
+        "strict",
+        "vacuous",
+        "unknown",
+        "not",
+        "claimed",
+        "UNDECIDED",
+        "COULD NOT RUN",
+    ):
+        assert re.search(rf"(?<![a-zA-Z]){word}(?![a-zA-Z])", table), word
+
+
+def test_a_fail_is_not_said_to_be_a_pass_that_may_be_believed(make_sample, tmp_path):
+    """What was not looked at is told under a failure too, by another name."""
+    text = printed(make_sample(tmp_path), io.StringIO())
+    assert "What this run could not show: " in text
+    assert "Before believing a pass" not in text
+
+
+@pytest.mark.usefixtures("colours")
 def test_no_color(make_sample, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     text = printed(make_sample(tmp_path), Terminal(), width=120)
