@@ -176,12 +176,19 @@ def join_hands(hands: QueueHands, driver: LoopDriver) -> None:
         mine.cancel_waiter = cancelled
 
     def close(result: Any, number: int) -> None:
-        driver.watch(
-            f"close-{number}",
-            lambda: _awaited(lambda: result),
-            lambda: driver.kills.due("closer"),
-            lambda _, error: hands.close_ended(error),
-        )
+        struck = False
+
+        def strike() -> bool:
+            nonlocal struck
+            due = driver.kills.due("closer")
+            struck = struck or due
+            return due
+
+        def ended(_: Any, error: BaseException | None) -> None:
+            cancelled = struck and isinstance(error, asyncio.CancelledError | trio.Cancelled)
+            hands.close_ended(number, None if cancelled else error, cancelled=cancelled)
+
+        driver.watch(f"close-{number}", lambda: _awaited(lambda: result), strike, ended)
 
     hands.spawn_wait, hands.spawn_close = wait, close
 

@@ -187,24 +187,26 @@ class QueueHands:
 
     def _close(self, by: str) -> None:
         number, self.closing = self.closing, self.closing + 1
-        self._record(queue_events.CLOSE_START, by=by)
+        self._record(queue_events.CLOSE_START, f"c{number}", by=by)
         try:
             result = self.handle.close()
         except (BudgetExhausted, KeyboardInterrupt):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever it is, the caller sees it
-            self.close_ended(error)
+            self.close_ended(number, error)
             return
         if inspect.isawaitable(result):
             self.spawn_close(result, number)
         else:
-            self.close_ended(None)
+            self.close_ended(number, None)
 
-    def close_ended(self, error: BaseException | None) -> None:
-        """A close has returned."""
+    def close_ended(self, number: int, error: BaseException | None, *, cancelled: bool = False) -> None:
+        """A close has returned, or its task was ``cancelled``."""
         self.closed += 1
         raised = None if error is None else type(error).__name__
-        self.world.recorder.note(queue_events.CLOSE_END, events.CALLER, raised=raised)
+        self.world.recorder.note(
+            queue_events.CLOSE_END, events.CALLER, f"c{number}", raised=raised, cancelled=cancelled
+        )
 
     def stats(self) -> None:
         """Ask the queue for its figures and write them down."""

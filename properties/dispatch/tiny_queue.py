@@ -158,7 +158,7 @@ async def open_tiny(bench, config):
 def subject(mode):
     return QueueSubject(
         name=f"tiny-{mode}", mode=mode, open=open_tiny, view=lambda view: view, dialect=DIALECT,
-        claims=frozenset("answers_at_once validates capacity cancel close snapshot deadline accounts progress".split()),
+        claims=frozenset("answers_at_once validates capacity close".split()),
     )  # fmt: skip
 
 

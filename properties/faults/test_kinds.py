@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from waitproof.faults import kinds as kinds_package
+from waitproof.faults.api_script import ApiScript
 from waitproof.faults.kind import Kind
 from waitproof.faults.kinds import all_kinds, kind_named
 from waitproof.faults.plan import Answer, Fault, WaitPlan, answer, plan_from_json, plan_to_json
+from waitproof.faults.queue_plan import Planned, QueuePlan
 from waitproof.faults.reply import Asked, Reply
 from waitproof.harness.jsonable import dumps, loads
 from waitproof.harness.protocols import RESOURCES
@@ -26,6 +28,15 @@ def reply_of(given: Answer, **asked) -> Reply:
     return kind_named(given.kind).reply(given.data, Asked(**{"job_id": "job-1", **asked}))
 
 
+def plan_with(item, place):
+    """A plan that holds one thing of a place."""
+    if place == "api":
+        return QueuePlan(answers=(Planned(answer=item),))
+    if place == "step":
+        return QueuePlan(steps=(item,))
+    return WaitPlan(**{{"answer": "answers", "wake": "wakes"}.get(place, place): (item,)})
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_drawn_data_travels_through_json_and_has_words(name):
     """What is drawn comes back from a plan's JSON as it was, and is told in one line."""
@@ -35,11 +46,10 @@ def test_drawn_data_travels_through_json_and_has_words(name):
     @given(kind.strategy())
     def check(data):
         assert isinstance(data, kind.data)
-        item = Answer(kind=name, data=data) if kind.place == "answer" else Fault(kind=name, data=data)
-        place = {"answer": "answers", "wake": "wakes", "caller": "caller", "clock": "clock"}[kind.place]
-        plan = WaitPlan(**{place: (item,)})
+        item = (Answer if kind.place in ("answer", "api") else Fault)(kind=name, data=data)
+        plan = plan_with(item, kind.place)
         text = dumps(plan_to_json(plan))
-        assert dumps(plan_to_json(plan_from_json(WaitPlan, loads(text)))) == text
+        assert dumps(plan_to_json(plan_from_json(type(plan), loads(text)))) == text
         words = item.words()
         assert words
         assert "\n" not in words
@@ -61,6 +71,8 @@ def test_the_default_is_the_plainest_case_and_works(name):
         assert kind.adjust(data, 1.0) >= 0
     if kind.at is not None:
         assert kind.at(data) >= 0
+    if kind.script is not None:
+        assert isinstance(kind.script(data), ApiScript)
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if kind_named(name).place == "answer"])

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from ....harness.history import Event
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held, undecided
-from ...dispatch_trace import DispatchTrace
+from ...dispatch_trace import Close, DispatchTrace
 from ._judging import breach, call, each_queue, seconds, told
+
+
+def _given_up(close: Close) -> bool:
+    """The bench cancelled the task that waited for this close: it says nothing about what has been done by then."""
+    return close.end is not None and bool(close.end.data.get("cancelled"))
+
+
+def _ended(trace: DispatchTrace) -> Event | None:
+    """The first return of a close; ``None`` if none has returned by itself."""
+    ends = [close.end for close in trace.closes if close.end is not None and not _given_up(close)]
+    return min(ends, key=lambda end: end.seq, default=None)
 
 
 def _starts_nothing(trace: DispatchTrace) -> Finding:
     if not trace.closes:
         return held()
     first = trace.closes[0]
-    ended = min((close.end for close in trace.closes if close.end is not None), key=lambda end: end.seq, default=None)
+    ended = _ended(trace)
     for attempt in reversed(trace.attempts):
         if attempt.start.seq < first.start.seq:
             break
@@ -34,6 +46,8 @@ def _tells_all(trace: DispatchTrace) -> Finding:
     first = trace.closes[0]
     if first.end is None:
         return undecided("the history ends before close returns", events=(first.start.seq,))
+    if _given_up(first):
+        return held()
     for submit in trace.submits:
         if not submit.live_at(first.start.seq):
             continue
@@ -56,6 +70,8 @@ def _returns(trace: DispatchTrace) -> Finding:
                 f"close number {number + 1} never returned", [close.start, trace.settled],
                 expected="its return", observed="none by the time everything must have settled",
             )  # fmt: skip
+        if _given_up(close):
+            continue
         if close.end.data.get("raised"):
             return breach(
                 f"close number {number + 1} raised {close.end.data['raised']}", [close.start, close.end],
@@ -67,7 +83,7 @@ def _returns(trace: DispatchTrace) -> Finding:
 
 def _refuses_after(trace: DispatchTrace) -> Finding:
     witnesses = []
-    ended = min((close.end for close in trace.closes if close.end is not None), key=lambda end: end.seq, default=None)
+    ended = _ended(trace)
     if ended is None:
         return held()
     for submit in reversed(trace.submits):
