@@ -92,7 +92,7 @@ def recorded_stops(recorder: Recorder) -> Iterator[None]:
         recorder.stop("refused", message_of(error))
     except BaseException as error:  # noqa: BLE001 - what is not the subject's is raised again
         for part in _parts(error):  # trio wraps in groups whatever leaves a nursery
-            if not _of_the_subject(part):
+            if not of_the_subject(part):
                 raise part from None
         recorder.stop("escaped", f"{type(error).__name__} escaped from something left running: {message_of(error)}")
 
@@ -104,7 +104,7 @@ def _parts(error: BaseException) -> list[BaseException]:
     return [error]
 
 
-def _of_the_subject(error: BaseException) -> bool:
+def of_the_subject(error: BaseException) -> bool:
     """Whether a subject let this fly, rather than a person's Ctrl-C or Hypothesis ending an example."""
     if isinstance(error, KeyboardInterrupt):
         # Where the process ignores the signal (a subject's own child process does) no person can have sent it.
@@ -124,7 +124,7 @@ def _run_sync(job: Job, world: World) -> None:
         raise
     except BaseException as error:  # whatever it is, the caller sees it
         planned = isinstance(error, KeyboardInterrupt) and bool(interrupts)
-        if not planned and not _of_the_subject(error):
+        if not planned and not of_the_subject(error):
             raise
         job.handle.raised(error)
     else:
@@ -178,7 +178,7 @@ async def _called(job: Job) -> object:
     return await value
 
 
-async def _handled(job: Job, over: Callable[[], bool]) -> None:
+async def handled(job: Job, over: Callable[[], bool]) -> None:
     """One call from its start to its end, as its caller sees it. Nothing is written down about an end that the bench brought about."""
     current_op.set(job.handle.op)
     if job.start > 0:
@@ -223,7 +223,7 @@ def _on_asyncio(jobs: Sequence[Job], world: World) -> Callable[[], Coroutine[Any
 
         tasks = []
         for job in jobs:
-            task = loop.create_task(_handled(job, over), name=job.handle.op)
+            task = loop.create_task(handled(job, over), name=job.handle.op)
             tasks.append(task)
             for at in job.cancels:
                 loop.call_at(world.time.origin + at, cancel, job, task)
@@ -239,7 +239,7 @@ def _on_trio(jobs: Sequence[Job], world: World) -> Callable[[], Coroutine[Any, A
 
     async def one(job: Job, scope: trio.CancelScope) -> None:
         with scope:
-            await _handled(job, lambda: _stopped(world.recorder, since) or ended(scope))
+            await handled(job, lambda: _stopped(world.recorder, since) or ended(scope))
 
     def ended(scope: trio.CancelScope) -> bool:
         # cancelled, but not by the plan: the run is being taken down around the call

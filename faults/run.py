@@ -1,7 +1,7 @@
 """Run plans against a waiter in virtual time, and get the history of what happened.
 
 ``run_wait`` runs one wait. ``run_many`` runs several over one shared world: concurrently if the subject is asynchronous, one after
-the other if it is not. Both can write into a history that is there already, under a prefix of their own (``sync/``, ``asyncio/``):
+the other if it is not. Both, and ``run_client``, can write into a history that is there already, under a prefix of their own (``sync/``, ``asyncio/``):
 twins and metamorphic relations are judged on one history that holds several runs, each with a time line that starts at 0.
 
 Nothing that a subject does ends the harness: what it raises is recorded, what it never ends is stopped. Only a real Ctrl-C, and an
@@ -11,8 +11,9 @@ exception of whoever draws the schedule, come through.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias, TypedDict, Unpack
 
 from ..harness.history import History
 from ..harness.loop.choices import Chooser
@@ -28,8 +29,26 @@ from .server.world import World, moments
 BUDGET: Final = 4_000
 """Events that a run may cause before it is stopped."""
 
+RecorderOn: TypeAlias = Callable[[Callable[[], float]], Recorder]
+"""Makes the recorder of a run out of what tells the time."""
+
 STEPS_AN_EVENT: Final = 25
 """Steps of an event loop that one event may cost before the run is stopped."""
+
+
+class RunOptions(TypedDict, total=False):
+    """How a run is made.
+
+    ``chooser``: the order of things on the event loop (default: first in, first out). ``budget``: events before the run is stopped
+    (default: :data:`BUDGET`). ``prefix``: what the ops of this run begin with. ``history``: write at the end of this one (default: a new
+    one). ``suite``: what the header of a new one says of the suite.
+    """
+
+    chooser: Chooser | None
+    budget: int
+    prefix: str
+    history: History | None
+    suite: str
 
 
 def header_of(subject: WaiterSubject, plan: object, suite: str = "") -> dict[str, object]:
@@ -44,45 +63,18 @@ def header_of(subject: WaiterSubject, plan: object, suite: str = "") -> dict[str
     return {"suite": suite, **data} if suite else data
 
 
-def run_wait(
-    plan: WaitPlan,
-    subject: WaiterSubject,
-    *,
-    chooser: Chooser | None = None,
-    budget: int = BUDGET,
-    prefix: str = "",
-    history: History | None = None,
-    suite: str = "",
-) -> History:
-    """Run one wait and return its history (the one given, if one is given, with the events of this run at its end).
-
-    ``chooser``: the order of things on the event loop (default: first in, first out). ``budget``: events before the run is stopped.
-    The wait is ``w0``.
-    """
-    told = plan_to_json(plan)
-    return run_many(
-        [(plan, 0.0)],
-        subject,
-        chooser=chooser,
-        budget=budget,
-        prefix=prefix,
-        history=history,
-        suite=suite,
-        header_plan=told,
-    )
+def run_wait(plan: WaitPlan, subject: WaiterSubject, **options: Unpack[RunOptions]) -> History:
+    """Run one wait, as ``w0``, and return its history (the one given, if one is given, with the events of this run at its end)."""
+    return run_many([(plan, 0.0)], subject, header_plan=plan_to_json(plan), **options)
 
 
 def run_many(
     plans: Sequence[tuple[WaitPlan, float]],
     subject: WaiterSubject,
     *,
-    chooser: Chooser | None = None,
-    budget: int = BUDGET,
-    prefix: str = "",
-    history: History | None = None,
-    suite: str = "",
     header_plan: object = None,
     first: int = 0,
+    **options: Unpack[RunOptions],
 ) -> History:
     """Run several waits over one world (one server, one clock, one bench), the n-th as ``w<n>`` from its start (virtual seconds) on.
 
@@ -93,31 +85,31 @@ def run_many(
     """
     if not plans:
         raise ValueError("run_many needs at least one plan")
-    if history is None:
-        told = (
-            header_plan
-            if header_plan is not None
-            else [{"plan": plan_to_json(plan), "start": start} for plan, start in plans]
-        )
-        history = History(header_of(subject, told, suite))
-    named = dict(
-        zip((f"w{first + number}" for number in range(len(plans))), distinct([plan for plan, _ in plans]), strict=True)
-    )
+    told = header_plan
+    if told is None:
+        told = [{"plan": plan_to_json(plan), "start": start} for plan, start in plans]
+    named = {f"w{first + number}": plan for number, plan in enumerate(distinct([plan for plan, _ in plans]))}
     cancels = {op: [at for at, _ in moments(plan.caller, "cancel")] for op, plan in named.items()}
-    world = World(
-        _recorder_of(history, budget, prefix),
-        origin=plans[0][0].origin,
-        clock=[item for plan in named.values() for item in plan.clock],
-        wakes={op: plan.wakes for op, plan in named.items()},
-        interrupt_at=_first(subject, cancels),
-        seed=plans[0][0].call.jitter_seed or 0,
-    )
-    jobs = []
-    for (op, plan), (_, start) in zip(named.items(), plans, strict=True):
-        world.server.add_job(plan.call.resource, plan.call.job_id, plan.answer_to, old_keys=plan.old_keys)
-        jobs.append(_wait_job(op, plan, start=start, subject=subject, world=world, cancels=cancels[op]))
-    run_jobs(jobs, subject, world, chooser=chooser, max_steps=STEPS_AN_EVENT * budget)
-    return history
+
+    def world_on(recorder: RecorderOn) -> World:
+        return World(
+            recorder,
+            origin=plans[0][0].origin,
+            clock=[item for plan in named.values() for item in plan.clock],
+            wakes={op: plan.wakes for op, plan in named.items()},
+            interrupt_at=_first(subject, cancels),
+            seed=plans[0][0].call.jitter_seed or 0,
+        )
+
+    def jobs_in(world: World) -> list[Job]:
+        for plan in named.values():
+            world.server.add_job(plan.call.resource, plan.call.job_id, plan.answer_to, old_keys=plan.old_keys)
+        return [
+            _wait_job(op, plan, start=start, subject=subject, world=world, cancels=cancels[op])
+            for (op, plan), (_, start) in zip(named.items(), plans, strict=True)
+        ]
+
+    return _run(subject, told, world_on, jobs_in, options)
 
 
 def run_concurrent(
@@ -133,19 +125,10 @@ def run_concurrent(
     if not plan.waits:
         return History(header_of(subject, told, suite))
     pairs = [(wait.plan, wait.start) for wait in plan.waits]
-    return run_many(pairs, subject, chooser=chooser, budget=budget, suite=suite, header_plan=told)
+    return run_many(pairs, subject, header_plan=told, chooser=chooser, budget=budget, suite=suite)
 
 
-def run_client(
-    plan: ClientPlan,
-    subject: WaiterSubject,
-    *,
-    chooser: Chooser | None = None,
-    budget: int = BUDGET,
-    prefix: str = "",
-    history: History | None = None,
-    suite: str = "",
-) -> History:
+def run_client(plan: ClientPlan, subject: WaiterSubject, **options: Unpack[RunOptions]) -> History:
     """Run one submit or one direct call, as ``c0``; its ``wait.start`` says ``op``, ``resource`` and ``operation``.
 
     Raises ``ValueError`` if the subject has no such path.
@@ -153,29 +136,44 @@ def run_client(
     function = subject.create if plan.op == "create" else subject.direct
     if function is None:
         raise ValueError(f"subject {subject.name!r} has no {plan.op} path; its adapter would set {plan.op}=")
-    if history is None:
-        history = History(header_of(subject, plan_to_json(plan), suite))
     cancels = [at for at, _ in moments(plan.caller, "cancel")]
-    world = World(
-        _recorder_of(history, budget, prefix),
-        origin=plan.origin,
-        clock=plan.clock,
-        wakes={"c0": plan.wakes},
-        interrupt_at=_first(subject, {"c0": cancels}),
-        operations=(plan.operation,),
-    )
-    world.server.add_posts(plan.op, plan.resource, plan.attempt)
-    handle = Handle(subject, world.recorder, "c0")
     call = plan.call()
-    job = Job(
-        handle, lambda: handle.start({"op": plan.op, **call.as_json()}), lambda: function(world, call), cancels=cancels
-    )
-    run_jobs([job], subject, world, chooser=chooser, max_steps=STEPS_AN_EVENT * budget)
+
+    def world_on(recorder: RecorderOn) -> World:
+        return World(
+            recorder,
+            origin=plan.origin,
+            clock=plan.clock,
+            wakes={"c0": plan.wakes},
+            interrupt_at=_first(subject, {"c0": cancels}),
+            operations=(plan.operation,),
+        )
+
+    def jobs_in(world: World) -> list[Job]:
+        world.server.add_posts(plan.op, plan.resource, plan.attempt)
+        handle = Handle(subject, world.recorder, "c0")
+        announced = {"op": plan.op, **call.as_json()}
+        return [Job(handle, lambda: handle.start(announced), lambda: function(world, call), cancels=cancels)]
+
+    return _run(subject, plan_to_json(plan), world_on, jobs_in, options)
+
+
+def _run(
+    subject: WaiterSubject,
+    told: object,
+    world_on: Callable[[RecorderOn], World],
+    jobs_in: Callable[[World], Sequence[Job]],
+    options: RunOptions,
+) -> History:
+    """Make history, recorder and world, run the jobs in it, and answer the history. ``told``: the plan, for the header of a new one."""
+    history = options.get("history")
+    if history is None:
+        history = History(header_of(subject, told, options.get("suite", "")))
+    budget, prefix = options.get("budget", BUDGET), options.get("prefix", "")
+    world = world_on(functools.partial(Recorder, history, budget=budget, prefix=prefix))
+    jobs = jobs_in(world)
+    run_jobs(jobs, subject, world, chooser=options.get("chooser"), max_steps=STEPS_AN_EVENT * budget)
     return history
-
-
-def _recorder_of(history: History, budget: int, prefix: str) -> Callable[[Callable[[], float]], Recorder]:
-    return lambda now: Recorder(history, now, budget=budget, prefix=prefix)
 
 
 def _first(subject: WaiterSubject, cancels: Mapping[str, Sequence[float]]) -> float | None:

@@ -11,7 +11,7 @@ from ..harness import events
 from ..harness.loop import running_simulation
 from ..harness.loop.choices import Fifo
 from ..harness.loop.simloop import SimLoop, _drain
-from .driving import GRACE, Job, _handled
+from .driving import GRACE, Job, handled
 from .server.world import World
 from .stepper import SLACK
 
@@ -47,7 +47,7 @@ class AsyncioStepper:
     def start(self, job: Job) -> None:
         """Make the task of a call."""
         name = job.handle.op
-        self._tasks[name] = self._loop.create_task(_handled(job, self._over), name=name)
+        self._tasks[name] = self._loop.create_task(handled(job, self._over), name=name)
 
     def _over(self) -> bool:
         return self._loop.draining or bool(self._world.recorder.history.of_kind(events.BENCH_STOP))

@@ -16,13 +16,13 @@ import trio
 from ..harness import events
 from ..harness.loop import budget_in, keep_for_ever, running_simulation
 from ..harness.loop.choices import Fifo, traced
-from ..harness.loop.triorun import _ordered_by, _Run
-from .driving import GRACE, Job, _handled
+from ..harness.loop.triorun import TrioRun, ordered_by
+from .driving import GRACE, Job, handled
 from .server.world import World
 from .stepper import SLACK
 
 
-class _HorizonRun(_Run):
+class _HorizonRun(TrioRun):
     """A run whose clock says "parked" instead of jumping beyond ``horizon`` (a reading, seconds)."""
 
     horizon: float = -math.inf
@@ -48,7 +48,7 @@ class TrioStepper:
         self._scopes: dict[str, trio.CancelScope] = {}
         self._nursery: trio.Nursery | None = None
         self._no_more: trio.Event | None = None
-        with running_simulation(self._run.refuse), _ordered_by(self._choices, self._run.give_up):
+        with running_simulation(self._run.refuse), ordered_by(self._choices, self._run.give_up):
             trio.lowlevel.start_guest_run(
                 self._main,
                 run_sync_soon_threadsafe=self._ticks.append,
@@ -83,7 +83,7 @@ class TrioStepper:
             return stopped or (trio.current_effective_deadline() == -math.inf and not scope.cancel_called)
 
         with scope:
-            await _handled(job, over)
+            await handled(job, over)
 
     def cancel(self, job: Job) -> None:
         """Cancel the scope of a call."""
@@ -99,7 +99,7 @@ class TrioStepper:
 
     def _turn(self, horizon: float) -> None:
         self._run.horizon, self._run.parked = horizon, False
-        with running_simulation(self._run.refuse), _ordered_by(self._choices, self._run.give_up):
+        with running_simulation(self._run.refuse), ordered_by(self._choices, self._run.give_up):
             while self._ticks and not self._run.parked and self._outcome is None:
                 self._ticks.popleft()()
 

@@ -20,7 +20,7 @@ from ..harness.loop import SimulationDeadlock, SimulationRefused
 from ..harness.protocols import WaitCall, WaiterSubject
 from ..harness.recorder import BudgetExhausted, Recorder
 from ..harness.timepatch import patch_time
-from .driving import Job, _of_the_subject
+from .driving import Job, of_the_subject
 from .handle import Handle, message_of
 from .plan import Answer, answer, plan_to_json
 from .run import BUDGET, STEPS_AN_EVENT, header_of
@@ -236,7 +236,7 @@ class Session:
         except SimulationRefused as error:
             recorder.stop("refused", message_of(error))
         except BaseException as error:
-            if not _of_the_subject(error):
+            if not of_the_subject(error):
                 raise
             recorder.stop("escaped", f"{type(error).__name__} escaped from something left running: {message_of(error)}")
         else:

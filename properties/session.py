@@ -25,8 +25,8 @@ from ..harness.tokens import Token, encode
 from .interrupts import noted_interrupts
 from .progress import Reporter
 
-ENDS = {"waiter": "subject.ends", "normaliser": "normaliser.ends", "queue": "dispatch.one_outcome"}
-"""The invariant, by kind, that a subject breaks which hangs, ends the interpreter, or never lets a run end."""
+ENDINGS = (".ends", ".one_outcome")
+"""How the invariants are called that a subject breaks which hangs, ends the interpreter, or never lets a run end."""
 
 PACKAGES = ("anyio", "hypothesis", "httpcore", "httpx", "freezegun", "trio")
 
@@ -220,9 +220,23 @@ def _how(ending: Ending, order: Order) -> str:
     return f"the process ended by itself with status {ending.returncode}"
 
 
+def ends_of(suites: Sequence[AnySuite], kind: str, name: str = "") -> str:
+    """The invariant of a suite (if none is named, of any for this kind of subject) which says that every run comes to its end.
+
+    Raises ``LookupError`` if there is none: a suite that lets subjects hang unjudged is a mistake of its author.
+    """
+    asked = [suite for suite in suites if suite.name == name] or [suite for suite in suites if suite.kind == kind]
+    found = (item.id for suite in asked for item in suite.invariants if item.id.endswith(ENDINGS))
+    ending = next(found, "")
+    if not ending:
+        raise LookupError(f"no invariant of suite {name or kind!r} is called {' or '.join(ENDINGS)}")
+    return ending
+
+
 def _as_finding(info: SubjectInfo, reason: str, order: Order, writer: ResultWriter, *, suite_name: str) -> None:
     """A subject that took its process with it: a violation with the plan that it was running."""
     current = writer.subject_dir(info.name) / "current.json"
+    ending = ends_of(order.suites, info.kind, suite_name)
     stored, suite = "", next((suite for suite in order.suites if suite.name == suite_name), None)
     try:
         doing = cast("Mapping[str, Json]", loads(current.read_text(encoding="utf-8")))
@@ -234,7 +248,7 @@ def _as_finding(info: SubjectInfo, reason: str, order: Order, writer: ResultWrit
             Token(
                 suite=suite.name,
                 subject=str(doing["spec"]),
-                invariant=ENDS[info.kind],
+                invariant=ending,
                 plan=doing["plan"],
                 versions=versions(),
             )
@@ -243,7 +257,7 @@ def _as_finding(info: SubjectInfo, reason: str, order: Order, writer: ResultWrit
             Failure(
                 subject=info.name,
                 suite=suite.name,
-                invariant=ENDS[info.kind],
+                invariant=ending,
                 level="MUST",
                 cause=reason,
                 expected="every run ends, and the interpreter goes on",
@@ -263,7 +277,7 @@ def _as_finding(info: SubjectInfo, reason: str, order: Order, writer: ResultWrit
         Row(
             subject=info.name,
             suite=suite_name,
-            invariant=ENDS[info.kind],
+            invariant=ending,
             verdict="violated",
             evaluated=1,
             exercised=1,

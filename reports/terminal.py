@@ -76,7 +76,7 @@ def _table(evidence: Evidence, file: TextIO, width: int | None) -> None:
         no_color=bool(os.environ.get("NO_COLOR")) or None,
     )
     verdicts = [subject_verdict(column) for column in evidence.columns]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("subject", overflow="fold", ratio=None)
     table.add_column(
         "verdict", no_wrap=True, min_width=max(len(f"? {item.word}") for item in verdicts) if verdicts else 0

@@ -2,10 +2,10 @@
 
 trio's own ``MockClock`` keeps a time of its own and jumps through private names; here the clock is a plain :class:`trio.abc.Clock` on
 the run's :class:`~waitproof.harness.clocks.VirtualTime`. trio asks its clock how long to wait for I/O exactly when no task can run:
-that is where time jumps. What trio keeps to itself (the order of a batch) is reached in one place, :func:`_ordered_by`.
+that is where time jumps. What trio keeps to itself (the order of a batch) is reached in one place, :func:`ordered_by`.
 """
 
-# ruff: noqa: SLF001 - see _ordered_by
+# ruff: noqa: SLF001 - see ordered_by
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Order(random.Random):
 
 
 @contextmanager
-def _ordered_by(choices: Choices, failed: Callable[[BaseException], None]) -> Iterator[None]:
+def ordered_by(choices: Choices, failed: Callable[[BaseException], None]) -> Iterator[None]:
     """The one place that touches trio's private names: its generator, and the switch that its Hypothesis plugin sets.
 
     With the switch on, trio sorts each batch by creation (so no set order or address decides) and shuffles it with its generator.
@@ -70,7 +70,7 @@ def _ordered_by(choices: Choices, failed: Callable[[BaseException], None]) -> It
         private._r, private._ALLOW_DETERMINISTIC_SCHEDULING = previous
 
 
-class _Run(trio.abc.Clock, trio.abc.Instrument):
+class TrioRun(trio.abc.Clock, trio.abc.Instrument):
     """One run: its clock, its step counter, and the reason why it was stopped."""
 
     def __init__(self, time: VirtualTime, recorder: Recorder | None, max_steps: int) -> None:
@@ -178,7 +178,7 @@ def simulate_trio(
     The orderly choice at a "ready" point is the task that was created first; timers of one instant wake in one batch, so their tie is
     a "ready" choice, too. ``max_steps`` counts task steps. ``wait_all_tasks_blocked`` is not supported: time jumps instead.
     """
-    run = _Run(time, recorder, max_steps)
+    run = TrioRun(time, recorder, max_steps)
 
     async def whole() -> list[T]:
         with run.scope:
@@ -186,7 +186,7 @@ def simulate_trio(
         return []  # cancelled from outside the subject: ``run.reason`` says why
 
     try:
-        with running_simulation(run.refuse), _ordered_by(traced(Fifo() if chooser is None else chooser), run.give_up):
+        with running_simulation(run.refuse), ordered_by(traced(Fifo() if chooser is None else chooser), run.give_up):
             result = trio.run(whole, clock=run, instruments=[run])
     except trio.TrioInternalError as error:
         keep_for_ever(error, run)  # trio's nurseries complain when they are collected before they are over
