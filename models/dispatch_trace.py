@@ -205,6 +205,10 @@ class Operation:
                 return item
         return None
 
+    def tries_before(self, seq: int) -> bool:
+        """Whether it had been sent by then."""
+        return self.sent_seq < seq
+
     def undecided(self, seq: int) -> Attempt | None:
         """The last try before ``seq`` if it is in flight then or ended without saying what became of it, else ``None``."""
         last = self.last_try(seq)
@@ -252,6 +256,8 @@ class DispatchTrace:
     last: Event | None = None
     late: float = 0.0
     by_op: dict[str, Submit] = field(default_factory=dict)
+    memo: dict[str, Any] = field(default_factory=dict)
+    """What one checker has worked out and another can use again."""
     steps: list[tuple[int, str, Submit | Attempt]] = field(default_factory=list)
     """Submits, tells, tries' starts and ends (``submit``, ``told``, ``start``, ``end``) with their ``seq``, in order."""
 

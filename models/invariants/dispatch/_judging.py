@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ....harness.history import Event, History
-from ....harness.invariant import Checker
+from ....harness.invariant import Checker, Invariant, Level
 from ....harness.verdicts import Finding, first_bad, violated
 from ...dispatch_trace import Attempt, DispatchTrace, Submit, traces
 
@@ -20,6 +20,21 @@ def each_queue(judge: Judge) -> Checker:
         return first_bad([judge(trace) for trace in traces(history)])
 
     return check
+
+
+def must(  # noqa: PLR0917 - a table reads best as rows
+    name: str, claim: str, judge: Judge, source: str, expectation: str, possible: Callable[[Any], bool] = lambda _: True
+) -> Invariant:
+    """A MUST of queues that claim this, judged queue by queue."""
+    return Invariant(
+        id=f"dispatch.{name}",
+        level=Level.MUST,
+        claim=claim,
+        check=each_queue(judge),
+        source=source,
+        expectation=expectation,
+        possible=possible,
+    )
 
 
 def breach(

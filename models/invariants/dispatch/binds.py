@@ -34,8 +34,8 @@ def _no_stale_bind(trace: DispatchTrace) -> Finding:
 def _right_object(trace: DispatchTrace) -> Finding:
     witnesses = []
     for operation in trace.operations.values():
-        wanted = {submit.only_uid for submit in operation.submits}
-        if not operation.effects or None in wanted:
+        wanted = {submit.only_uid for submit in operation.submits} or {None}
+        if not operation.effects or None in wanted or not operation.submits[0].rank:
             continue
         for effect in operation.effects:
             if effect.data.get("uid") not in wanted:

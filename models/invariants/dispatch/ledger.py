@@ -83,7 +83,12 @@ def _undone_is_true(trace: DispatchTrace) -> Finding:
         effects = submit.operation.effects
         if not effects:
             continue
-        mine = [effect for effect in effects if effect.seq > submit.start.seq]
+        lied = {
+            item.op
+            for item in submit.operation.attempts
+            if item.verdict in (errors.REFUSED, errors.PERMANENT, errors.CONFLICT)
+        }
+        mine = [effect for effect in effects if effect.seq > submit.start.seq and effect.op not in lied]
         if kind in WHILE_SENT and submit.operation.sent_seq < submit.told_seq:
             mine = [effect for effect in mine if _sent_after(submit, effect.op)]
         if mine and not any(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_left
 from collections import defaultdict
 
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held
 from ...dispatch_trace import NEVER, Attempt, DispatchTrace, Operation
+from ._company import Company
 from ._judging import breach, call, each_queue, seconds
 
 
@@ -33,43 +33,12 @@ def _one_in_flight(trace: DispatchTrace) -> Finding:
     return held(witnesses)
 
 
-class _Company:
-    """The submits of one object by rank and by intent, to tell whether one was ever behind another that supersedes it."""
-
-    def __init__(self, operations: list[Operation]) -> None:
-        self.starts: dict[object, list[int]] = defaultdict(list)
-        self.ends: dict[object, list[int]] = defaultdict(list)
-        for submit in (item for operation in operations for item in operation.submits):
-            keys: list[object] = [rank for rank in (1, 2, 3) if rank <= submit.rank]
-            if submit.generation is not None:
-                keys.append((submit.type, submit.target))
-            for key in keys:
-                self.starts[key].append(submit.start.seq)
-                self.ends[key].append(submit.told_seq)
-        for table in (self.starts, self.ends):
-            for places in table.values():
-                places.sort()
-
-    def _beside(self, key: object, since: int, until: int) -> int:
-        """How many of a kind were live at some time between."""
-        return bisect_left(self.starts[key], until) - bisect_left(self.ends[key], since)
-
-    def behind(self, operation: Operation, until: int) -> bool:
-        """Whether it may have been withheld behind a more relevant or newer write before ``until``."""
-        first = operation.submits[0]
-        since = first.start.seq
-        if first.rank < 3 and self._beside(first.rank + 1, since, until) > 0:
-            return True
-        own = sum(1 for submit in operation.submits if submit.start.seq < until)
-        return first.generation is not None and self._beside((first.type, first.target), since, until) > own
-
-
 def _in_order(trace: DispatchTrace) -> Finding:
     witnesses: list[int] = []
     for operations in trace.objects().values():
         if len(operations) < 2:
             continue
-        company = _Company(operations)
+        company = Company(operations)
         judged = [item for item in operations if item.tries and not company.behind(item, item.sent_seq)]
         waiting: list[tuple[int, int]] = []
         starts = sorted((item for item in operations if item.tries), key=lambda item: item.sent_seq)
