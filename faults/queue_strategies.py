@@ -69,6 +69,11 @@ def _kinds(place: str) -> tuple[Kind, ...]:
     return tuple(kind for kind in found for _ in range(kind.weight))
 
 
+def api_kinds() -> tuple[Kind, ...]:
+    """Every kind of answer but the plain one, each as often as its weight says."""
+    return _kinds("api")
+
+
 @cache
 def _data(kind: Kind) -> st.SearchStrategy[Any]:
     return kind.strategy()

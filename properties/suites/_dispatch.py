@@ -10,9 +10,11 @@ from ...faults.queue_plan import QueuePlan, plan_size, simpler_plans
 from ...faults.queue_running import run_queue
 from ...harness.history import History
 from ...harness.invariant import Invariant
+from ...harness.parting import Parting
 from ...harness.queue_protocols import QueueSubject
 from ...harness.suite import PlanFormat
 from ...models.invariants import catalogue
+from ...models.queue_following import follow
 
 
 def invariants() -> tuple[Invariant, ...]:
@@ -43,6 +45,19 @@ FORMAT: PlanFormat[QueuePlan] = PlanFormat(
     simpler=simpler_plans,
     reach=_reach,
 )
+
+
+def model(history: History) -> Parting | None:
+    """Where the reference model parts from a history."""
+    breach = follow(history).breach
+    if breach is None:
+        return None
+    return Parting(
+        event=breach.seq,
+        state="\n".join(breach.state),
+        allowed="\n".join(breach.allowed) or breach.expected,
+        observed=f"{breach.observed}; {breach.expected}",
+    )
 
 
 def runner(suite: str) -> Callable[[QueuePlan, QueueSubject], History]:

@@ -16,7 +16,7 @@ from ...harness import events
 from ...harness.jsonable import Json
 from ...harness.queue_protocols import QueueConfig, QueueSubject
 from ...harness.suite import Suite
-from ._dispatch import FORMAT, invariants, runner
+from ._dispatch import FORMAT, invariants, model, runner
 from ._dispatch_corners import ONE, SLOW, call, plan, planned, submit, suited
 
 MOST = 12
@@ -75,6 +75,7 @@ SUITES = (
         kind="queue",
         invariants=invariants(),
         format=FORMAT,
+        model=model,
         run=runner("dispatch-cancel"),
         strategy=plans,
         corners=corner_plans,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...faults.queue_strategies import queue_plans, variants
 from ...harness.suite import Suite
-from ._dispatch import FORMAT, invariants, runner
+from ._dispatch import FORMAT, invariants, model, runner
 from ._dispatch_corners import corners
 
 SUITES = (
@@ -14,6 +14,7 @@ SUITES = (
         kind="queue",
         invariants=invariants(),
         format=FORMAT,
+        model=model,
         run=runner("dispatch-plans"),
         strategy=lambda subject: queue_plans(subject.dialect),
         corners=lambda subject: corners(subject.dialect),
@@ -25,6 +26,7 @@ SUITES = (
         kind="queue",
         invariants=invariants(),
         format=FORMAT,
+        model=model,
         run=runner("dispatch-starved"),
         strategy=lambda subject: queue_plans(subject.dialect, starved=True),
         variants=variants,
