@@ -104,6 +104,8 @@ def relation_plans(dialect: WaiterDialect) -> st.SearchStrategy[RelationPlan]:
         plans = wait_plans(dialect)
         if relation == "scale":
             plans = plans.map(_plain)
+        elif relation == "resource":
+            plans = plans.map(_sizeless)
         elif relation == "pending":
             plans = plans.map(_plain).map(_instant)
         return st.builds(RelationPlan, plan=plans, relation=st.just(relation), amount=amounts[relation])
@@ -116,6 +118,13 @@ def _plain(plan: WaitPlan) -> WaitPlan:
     keep = [item for item in plan.answers if item.kind in ("status", "http_error")]
     ending = plan.ending if plan.ending.kind == "status" else answer("status")
     return dataclasses.replace(plan, answers=tuple(keep), ending=ending, wakes=(), caller=(), clock=())
+
+
+def _sizeless(plan: WaitPlan) -> WaitPlan:
+    """Nothing depends on the length of an answer: the resources' envelopes differ in it."""
+    keep = [item for item in plan.answers if item.kind != "drip"]
+    ending = answer("status") if plan.ending.kind == "drip" else plan.ending
+    return dataclasses.replace(plan, answers=tuple(keep), ending=ending)
 
 
 def _instant(plan: WaitPlan) -> WaitPlan:

@@ -534,3 +534,25 @@ def test_histories_survive_being_written():
             if made is not None:
                 again = History.from_jsonl(made.to_jsonl())
                 assert ours()[name].judge(again) == ours()[name].judge(made), name
+
+
+def test_a_wake_on_the_edge_of_a_resolution_may_fall_on_either_side():
+    """One run took the sleep for done, the other slept the last millisecond: float noise of the clock's origin decided (seed 399836203)."""
+    early = (fetch(0), sleep(0, 1.0, slept=0.999))
+    one = (*early, fetch(0.999, "completed"), returned(0.999))
+    other = (*early, sleep(0.999, 0.001), fetch(1.0, "completed"), returned(1.0))
+    assert not ours()["waiter.clock_origin_irrelevant"].judge(pair(one, other, relation="origin", amount=5.0)).violated
+    halfway = (fetch(0), sleep(0, 1.0, slept=0.5))
+    left = (*halfway, fetch(0.5, "completed"), returned(0.5))
+    right = (*halfway, sleep(0.5, 0.5), fetch(1.0, "completed"), returned(1.0))
+    assert ours()["waiter.clock_origin_irrelevant"].judge(pair(left, right, relation="origin", amount=5.0)).violated
+
+
+def test_jittered_waits_near_the_floor_are_not_scaled():
+    """The floor of 5 ms between two fetches does not scale (seed 399836203)."""
+    one = (fetch(0), sleep(0, 0.006), fetch(0.006, "completed"), returned(0.006))
+    other = (fetch(0), sleep(0, 0.02), fetch(0.02, "completed"), returned(0.02))
+    call = {"poll_interval": 0.01, "jitter_seed": 0}
+    assert (
+        ours()["waiter.time_scale_irrelevant"].judge(pair(one, other, relation="scale", amount=4.0, call=call)).vacuous
+    )

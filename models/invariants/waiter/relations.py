@@ -17,6 +17,12 @@ from .wall import jump_harmless
 
 MODES = ("sync", "asyncio", "trio")
 
+EDGE = 1e-6
+"""An instant that is this near (seconds) to the edge of a resolution may fall on either side, by float noise alone."""
+
+LEAST_SCALED = 0.02
+"""Jittered waits of less (seconds) may meet the floor of 5 ms between fetches (SPEC 2), which does not scale."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
@@ -77,6 +83,8 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
             return held([left.event.seq, right.event.seq] if number_ > 2 else [])
         same_size = not abs(left.size * scale - right.size) > near + 1e-9 * abs(right.size)
         if left.act != right.act or left.detail != right.detail or not same_time or not same_size:
+            if _on_edge(one, left) or _on_edge(other, right):
+                return held([left.event.seq, right.event.seq] if number_ > 2 else [])
             own = any(step.event.data.get("ending") != "answer" for step in (left, right))
             if left.act == right.act == "answer" and not (own and "absolute_fetch_timeout" in one.claims):
                 return undecided(
@@ -106,6 +114,15 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
             observed=_words(longer, 1.0),
         )
     return held([one.outcome.seq, other.outcome.seq])
+
+
+def _on_edge(wait: WaitTrace, step: Step) -> bool:
+    """Whether the last bit of a float decides this step: it stands one whole resolution before a target, which is just within it or not."""
+    slack = wait.dialect.resolution
+    ended = [item for item in wait.sleeps if item.end is not None and item.end.seq < step.event.seq]
+    short = bool(ended) and abs(ended[-1].late + slack) <= EDGE
+    deadline = wait.deadline
+    return short or (deadline is not None and abs(deadline - slack - wait.began - step.at) <= EDGE)
 
 
 def _until_failure(steps: list[Step]) -> list[Step]:
@@ -194,6 +211,10 @@ def _wall_ignored(history: History) -> Finding:
 
 
 def _scale(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:
+    call = one.call
+    shortest = call.first_delay if call.poll_interval is None else call.poll_interval
+    if call.jitter_seed is not None and number(shortest, 0.0) < LEAST_SCALED:
+        return held()
     return compare(
         one, other, what=f"all times {amount:g} times as long are not all {amount:g} times as long", scale=amount
     )
