@@ -31,7 +31,7 @@ _CONFIG: Final[dict[str, tuple[Any, ...]]] = {
     "qps": (math.inf, 2.0, 0.5, 10.0, 1.0),
     "burst": (10, 1, 2),
     "attempt_timeout": (5.0, 1.0, 2.0),
-    "attempts": (4, 2, 1, 3, 8),
+    "attempts": (4, 2, 1, 3, 8, 60),
     "backoff_first": (0.5, 0.1, 2.0),
     "backoff_factor": (2.0, 1.0, 10.0),
     "backoff_cap": (8.0, 1.0, 3.0),

@@ -1,4 +1,7 @@
-"""A tiny correct queue for tests of the bench: first in, first out, one attempt a call, refuses when full. asyncio and trio."""  # noqa: INP001
+"""A tiny correct queue for tests of the bench: first in, first out, one attempt a call, refuses when full. asyncio and trio."""
+
+# Helpers of tests, as brief as tests are.
+# ruff: noqa: ANN, ASYNC110, D102, D103, INP001
 
 from __future__ import annotations
 
@@ -92,7 +95,13 @@ class Tiny:
             await anyio.sleep(0.05)
 
     def stats(self):
-        return {"submitted": self.submitted, "live": self.live, "outcomes": dict(self.outcomes), "tokens": None, "executing": self.running}
+        return {
+            "submitted": self.submitted,
+            "live": self.live,
+            "outcomes": dict(self.outcomes),
+            "tokens": None,
+            "executing": self.running,
+        }
 
     def bounds(self):
         return None

@@ -1,4 +1,7 @@
-"""A tiny correct queue made of threads, for tests of the bench: first in, first out, one attempt a call, refuses when full."""  # noqa: INP001
+"""A tiny correct queue made of threads, for tests of the bench: first in, first out, one attempt a call, refuses when full."""
+
+# Helpers of tests, as brief as tests are.
+# ruff: noqa: ANN, ASYNC110, D102, D103, INP001
 
 from __future__ import annotations
 

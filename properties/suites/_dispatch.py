@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from ...faults.plan import plan_from_json, plan_to_json
 from ...faults.queue_plan import QueuePlan, plan_size, simpler_plans
 from ...faults.queue_running import run_queue
+from ...harness import events
 from ...harness.history import History
 from ...harness.invariant import Invariant
 from ...harness.parting import Parting
@@ -61,9 +62,15 @@ def model(history: History) -> Parting | None:
 
 
 def runner(suite: str) -> Callable[[QueuePlan, QueueSubject], History]:
-    """How a suite of this name runs one plan."""
+    """How a suite of this name runs one plan. At the end of the history stands how far the reference model followed it."""
 
     def run(plan: QueuePlan, subject: QueueSubject) -> History:
-        return run_queue(plan, subject, suite=suite)
+        history = run_queue(plan, subject, suite=suite)
+        if "reference" in subject.claims:
+            found = follow(history)
+            told = {"steps": found.steps, "breach": str(found.breach or ""), "stopped": found.stopped}
+            at = max((event.at for event in history), default=0.0)
+            history.append(at=at, kind=events.BENCH_NOTE, lane=events.BENCH, data={"what": "model", **told})
+        return history
 
     return run

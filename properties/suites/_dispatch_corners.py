@@ -78,6 +78,7 @@ def _plain() -> list[QueuePlan]:
         plan(submit(0, call("evaporate"))),
         plan(submit(0, call(needed_in_cycle=True))),
         plan(submit(0, call(deadline=1.0), at=1.0)),
+        plan(submit(0, call(deadline=0.5), at=1.0), submit(1, call(pod=2), at=1.0)),
         plan(submit(0, call(payload={"value": 1, "items": [1]})), fault("queue_mutate", at=0.0), config=ONE),
         plan(
             submit(0, call(pod=2)), submit(1, call(payload={"value": 1, "items": [1]})), fault("queue_mutate", at=1.0, submit=1),
@@ -104,6 +105,9 @@ def _order() -> list[QueuePlan]:
         plan(blocked, submit(0, call(generation=(1, 1))), submit(1, call(generation=(1, 0))), answers=held, config=ONE),
         plan(blocked, submit(0, call()), submit(1, call("delete")), answers=[*held, *planned(1, answer("api_error", status=403))], config=ONE),
         plan(blocked, submit(0, call()), submit(1, call("bind")), answers=[*held, *planned(1, answer("api_lost"))], config=ONE),
+        plan(blocked, submit(0, call()), submit(1, call("bind")), answers=[*held, *planned(1, answer("api_lost", effect="never"))], config=ONE),
+        plan(blocked, submit(0, call(priority=10)), submit(1, call(target="other", priority=90)), submit(2, call(pod=2, priority=50)), answers=held, config=ONE),
+        plan(blocked, submit(0, call(pod=2, priority=10)), submit(1, call("create", prerequisite_of="uid-1")), submit(2, call("bind", priority=90)), answers=held, config=ONE),
         plan(blocked, submit(0, call()), submit(1, call("bind")), submit(2, call("delete")), answers=held, config=ONE),
         plan(submit(0, call("bind")), submit(1, call("bind", target="node-2")), answers=planned(0, SLOW)),
         plan(submit(0, call("bind")), submit(1, call("bind", target="node-2", context="context-2"), at=4.0)),
@@ -131,6 +135,7 @@ def _twins() -> list[QueuePlan]:
         plan(submit(9, call(pod=2)), submit(0, twin), submit(0, twin), fault("queue_cancel", at=1.0, submit=1), answers=planned(9, SLOW), config=ONE),
         plan(submit(9, call(pod=2)), submit(0, dataclasses.replace(twin, deadline=2.0)), submit(0, twin), answers=planned(9, SLOW), config=ONE),
         plan(submit(9, call(pod=2)), submit(0, twin), submit(1, call(key="key-o0", generation=(1, 1), payload={"value": 9})), answers=planned(9, SLOW), config=ONE),
+        plan(submit(9, call(pod=3)), submit(0, twin), submit(1, call(pod=2, priority=50)), submit(0, dataclasses.replace(twin, priority=90)), answers=planned(9, SLOW), config=ONE),
         plan(submit(9, call(pod=2)), submit(0, call(version=1)), submit(1, call(version=2, payload={"value": 3})), answers=planned(9, SLOW), config=ONE),
         plan(submit(0, call("get")), submit(0, call("get")), answers=planned(0, SLOW)),
     ]  # fmt: skip
@@ -190,6 +195,8 @@ def _failures() -> list[QueuePlan]:
         plan(submit(0, keyed), answers=planned(0, answer("api_refused"))),
         plan(submit(0, call()), answers=planned(0, answer("api_refused"))),
         plan(submit(0, call("get")), answers=planned(0, answer("api_hang"), busy)),
+        plan(submit(0, keyed), submit(1, call(pod=2), at=1.0), ending=busy, config=QueueConfig(attempts=60)),
+        plan(submit(0, keyed), submit(1, call(), at=1.0), answers=planned(0, answer("api_hang")), config=QueueConfig(attempt_timeout=90.0)),
         plan(submit(0, keyed), submit(1, call("bind", pod=1), at=0.1), answers=planned(0, busy, busy)),
         plan(*(submit(number, call(pod=number + 1, key=f"key-o{number}")) for number in range(4)), answers=[item for number in range(3) for item in planned(number, busy, busy)], config=QueueConfig(breaker_failures=2, breaker_open=5.0)),
         plan(
@@ -224,7 +231,8 @@ def _ambiguous() -> list[QueuePlan]:
         plan(submit(0, call()), submit(1, call("bind"), at=0.5), answers=planned(0, answer("api_hang", effect="later", lands=7.0))),
         plan(submit(0, call(version=1)), submit(1, call(target="other", payload={"value": 2}), at=0.5), answers=planned(0, lost[2])),
         plan(submit(0, call("delete", key="key-o0")), answers=planned(0, lost[0])),
-        plan(submit(0, call(version=1)), submit(1, call(version=1, target="other", payload={"value": 2})), submit(2, call("bind", version=1))),
+        plan(submit(0, call(version=1)), submit(1, call(version=1, target="other", payload={"value": 2})), submit(2, call("bind", version=1), at=1.0)),
+        plan(submit(0, call(version=1)), submit(1, call(version=1, target="other", payload={"value": 2})), fault("queue_external", at=1.0), answers=planned(0, SLOW)),
     ]  # fmt: skip
 
 
