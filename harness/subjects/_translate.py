@@ -12,9 +12,11 @@ a word that it does not know; one that would by chance be a word of the package'
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
+from urllib.parse import quote
 
 import httpx
 
@@ -29,6 +31,10 @@ ROUTES = {
     "extract_jobs": "/v2/extract/jobs/",
     "build_schema_jobs": "/v2/extract/build-schema/jobs/",
 }
+
+PLAIN = WaiterDialect(words="enum", early_wake="fetch", fetch_limit="phase", clock="module")
+"""What all of them have in common: the word table is the package's own, a sleep that woke early is followed by a fetch, the HTTP client
+limits each phase, and time is that of the package's modules. An adapter replaces what its package's documentation says."""
 
 ENDED = ("completed", "failed", "cancelled")
 
@@ -79,6 +85,27 @@ class Vocabulary:
         except (ValueError, RecursionError):
             pass
         return body
+
+
+def five(completed: str, failed: str, cancelled: str, processing: str, pending: str) -> Mapping[str, str]:
+    """A package's words for the five statuses."""
+    return {
+        "completed": completed,
+        "failed": failed,
+        "cancelled": cancelled,
+        "processing": processing,
+        "pending": pending,
+    }
+
+
+def finite(seconds: float) -> float | None:
+    """A time limit as most packages take it: ``None`` is none."""
+    return seconds if math.isfinite(seconds) else None
+
+
+def quoted(job_id: str) -> str:
+    """An id as the server that gave a URL out would have escaped it; dots alone too, which URL libraries take for folders."""
+    return job_id.replace(".", "%2E") if set(job_id) == {"."} else quote(job_id, safe="")
 
 
 class Translated(httpx.BaseTransport):
@@ -160,14 +187,17 @@ def subjects(
     package: str,
     waits: Mapping[Mode, Wait],
     *,
-    dialect: WaiterDialect,
+    dialect: WaiterDialect | Mapping[Mode, WaiterDialect],
     claims: frozenset[str],
     errors: Mapping[str, tuple[type[BaseException], ...]],
     view: Callable[[Any], JobView],
     patch: tuple[str, ...],
     carries: Callable[[BaseException], Mapping[str, object]] | None = None,
 ) -> list[WaiterSubject]:
-    """The subjects of a package, one a mode; twins of each other if it promises that they are."""
+    """The subjects of a package, one a mode; twins of each other if it promises that they are.
+
+    ``dialect``: of all of them, or of each mode.
+    """
 
     def subject(mode: Mode) -> WaiterSubject:
         return WaiterSubject(
@@ -177,7 +207,7 @@ def subjects(
             package=package,
             wait=waits[mode],
             view=view,
-            dialect=dialect,
+            dialect=dialect if isinstance(dialect, WaiterDialect) else dialect[mode],
             claims=claims | (CANCELLATION if mode == "asyncio" else frozenset()),
             errors=errors,
             carries=carries,

@@ -11,20 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..dialect import WaiterDialect
 from ..protocols import WaitCall, WaiterBench, WaiterSubject
-from ._translate import FETCH_ERRORS, adapter, fetch, fetch_async, subjects, unfinished, view
+from ._translate import FETCH_ERRORS, PLAIN, adapter, fetch, fetch_async, subjects, unfinished, view
 
-DIALECT = WaiterDialect(
-    words="enum",
+DIALECT = replace(
+    PLAIN,
     failure="return",
     transient="raise",
-    early_wake="fetch",
-    fetch_limit="phase",
     parameters=frozenset({"timeout", "poll_interval", "first_delay", "factor", "cap", "fetch_timeout"}),
-    clock="module",
 )
 
 CLAIMS = frozenset("schedule deadline prompt_stop permanent".split())

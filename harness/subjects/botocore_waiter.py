@@ -9,22 +9,19 @@ by its reason. It returns nothing, so no result is claimed; errors that no accep
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..dialect import WaiterDialect
 from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
-from ._translate import adapter, errors_when, fetch, subjects
+from ._translate import PLAIN, adapter, errors_when, fetch, subjects
 
-DIALECT = WaiterDialect(
+DIALECT = replace(
+    PLAIN,
     limit="attempts",
-    words="enum",
     failure="raise",
     transient="raise",
-    early_wake="fetch",
-    fetch_limit="phase",
     parameters=frozenset({"attempts"}),
     defaults={"first_delay": 5.0, "factor": 1.0, "cap": 5.0, "attempts": 40, "fetch_timeout": 60.0},
-    clock="module",
 )
 
 CLAIMS = frozenset("schedule deadline prompt_stop only_reads failure unknown_status permanent".split())

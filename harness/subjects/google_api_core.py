@@ -15,29 +15,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..dialect import Mode, WaiterDialect
 from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
-from ._translate import FETCH_ERRORS, Wait, adapter, error_of, errors_when, id_of, payload_of, subjects
+from ._translate import FETCH_ERRORS, PLAIN, adapter, error_of, errors_when, finite, id_of, payload_of, subjects
 
-_COMMON: dict[str, Any] = {
-    "gives_up": "before_pause",
-    "final_poll": False,
-    "words": "enum",
-    "failure": "raise",
-    "transient": "raise",
-    "early_wake": "fetch",
-    "fetch_limit": "phase",
-    "parameters": frozenset({"timeout"}),
-    "clock": "module",
-}
-SYNC = WaiterDialect(
-    **_COMMON, defaults={"factor": 1.5, "cap": 20.0, "timeout": 900.0, "jitter_seed": 0, "fetch_timeout": 60.0}
+SYNC = replace(
+    PLAIN,
+    gives_up="before_pause",
+    final_poll=False,
+    failure="raise",
+    transient="raise",
+    parameters=frozenset({"timeout"}),
+    defaults={"factor": 1.5, "cap": 20.0, "timeout": 900.0, "jitter_seed": 0, "fetch_timeout": 60.0},
 )
-ASYNC = WaiterDialect(
-    **_COMMON, defaults={"factor": 2.0, "cap": 60.0, "timeout": math.inf, "jitter_seed": 0, "fetch_timeout": 60.0}
-)
+ASYNC = replace(SYNC, defaults={**SYNC.defaults, "factor": 2.0, "cap": 60.0, "timeout": math.inf})
 
 CLAIMS = frozenset("deadline prompt_stop only_reads failure result".split())
 
@@ -72,9 +65,6 @@ def load() -> Sequence[WaiterSubject]:
         made: Exception = exceptions.from_http_status(error.response.status_code, "HTTP")
         return made
 
-    def limit(call: WaitCall) -> float | None:
-        return call.timeout if math.isfinite(call.timeout) else None
-
     def wait(bench: WaiterBench, call: WaitCall) -> Any:
         def api_request(**_: Any) -> Any:
             try:
@@ -82,7 +72,9 @@ def load() -> Sequence[WaiterSubject]:
             except httpx.HTTPStatusError as error:
                 raise failed(error) from error
 
-        return operation.from_http_json({"name": call.job_id}, api_request, struct_pb2.Struct).result(limit(call))
+        return operation.from_http_json({"name": call.job_id}, api_request, struct_pb2.Struct).result(
+            finite(call.timeout)
+        )
 
     async def wait_async(bench: WaiterBench, call: WaitCall) -> Any:
         async def refresh(**_: Any) -> Any:
@@ -96,30 +88,27 @@ def load() -> Sequence[WaiterSubject]:
             raise AssertionError("a wait does not cancel")
 
         begun = operations_pb2.Operation(name=call.job_id)
-        return await operation_async.AsyncOperation(begun, refresh, cancel, struct_pb2.Struct).result(limit(call))
+        return await operation_async.AsyncOperation(begun, refresh, cancel, struct_pb2.Struct).result(
+            finite(call.timeout)
+        )
 
     ended_by_error = errors_when(
         exceptions.GoogleAPICallError, lambda error: isinstance(error.response, operations_pb2.Operation)
     )
 
-    ways: dict[Mode, tuple[Wait, WaiterDialect]] = {"sync": (wait, SYNC), "asyncio": (wait_async, ASYNC)}
-    return [
-        one
-        for mode, (how, dialect) in ways.items()
-        for one in subjects(
-            "google-api-core",
-            {mode: how},
-            dialect=dialect,
-            claims=CLAIMS,
-            errors={
-                "timeout": (TimeoutError,),
-                "failure": (ended_by_error,),
-                "transport": (exceptions.GoogleAPIError, json_format.Error, *FETCH_ERRORS),
-            },
-            view=lambda value: JobView(status="completed", result=json_format.MessageToDict(value)),
-            patch=("google.api_core",),
-        )
-    ]
+    return subjects(
+        "google-api-core",
+        {"sync": wait, "asyncio": wait_async},
+        dialect={"sync": SYNC, "asyncio": ASYNC},
+        claims=CLAIMS,
+        errors={
+            "timeout": (TimeoutError,),
+            "failure": (ended_by_error,),
+            "transport": (exceptions.GoogleAPIError, json_format.Error, *FETCH_ERRORS),
+        },
+        view=lambda value: JobView(status="completed", result=json_format.MessageToDict(value)),
+        patch=("google.api_core",),
+    )
 
 
 ADAPTER = adapter("google-api-core", load, "Operation.result and AsyncOperation.result", "sync", "asyncio")

@@ -10,33 +10,26 @@ said of the first poll, of unknown words, or of a fetch at the deadline, so none
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..dialect import WaiterDialect
-from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
-from ._translate import AsyncTranslated, Translated, Vocabulary, adapter, error_of, id_of, payload_of, subjects
+from ..protocols import JobView, WaitCall, WaiterSubject
+from ._stainless import build_models_now, waits
+from ._translate import PLAIN, Vocabulary, adapter, error_of, five, id_of, payload_of, subjects
 
-DIALECT = WaiterDialect(
+DIALECT = replace(
+    PLAIN,
     final_poll=False,
     unknown_status="end",
-    words="enum",
     failure="return",
     transient="client",
     client_retries=2,
-    early_wake="fetch",
-    fetch_limit="phase",
     parameters=frozenset({"timeout", "poll_interval"}),
     defaults={"factor": 1.0, "fetch_timeout": 600.0},
-    clock="module",
 )
 
-CLAIMS = frozenset(
-    """
-    schedule deadline prompt_stop only_reads failure disjoint result twins ids_escaped
-    """.split()
-)
+CLAIMS = frozenset("schedule deadline prompt_stop only_reads failure disjoint result twins ids_escaped".split())
 
 
 def _envelope(job: Mapping[str, Any], word: Any) -> Mapping[str, Any]:
@@ -55,13 +48,7 @@ def _envelope(job: Mapping[str, Any], word: Any) -> Mapping[str, Any]:
 
 WORDS = Vocabulary(
     prefix="/vector_stores/vs-1/files/",
-    words={
-        "completed": "completed",
-        "failed": "failed",
-        "cancelled": "cancelled",
-        "processing": "in_progress",
-        "pending": "in_progress",
-    },
+    words=five("completed", "failed", "cancelled", "in_progress", "in_progress"),
     envelope=_envelope,
 )
 
@@ -89,31 +76,19 @@ def _arguments(call: WaitCall) -> dict[str, Any]:
 
 def load() -> Sequence[WaiterSubject]:
     """Import the package and build its two subjects."""
-    # Its models are otherwise built at their first use, which would be while the clock is frozen.
-    os.environ.setdefault("DEFER_PYDANTIC_BUILD", "false")
-    import httpx
+    build_models_now()
     import openai
     from openai import _base_client
     from openai.resources.vector_stores import files
 
     assert files.__name__  # imported for its models
-    platform = _base_client.get_platform()
 
-    def wait(bench: WaiterBench, call: WaitCall) -> Any:
-        http: Any = httpx.Client(transport=Translated(bench, WORDS, call.resource))
-        with openai.OpenAI(api_key="key", base_url=bench.base_url, http_client=http) as client:
-            return client.vector_stores.files.poll(call.job_id, **_arguments(call))
-
-    async def wait_async(bench: WaiterBench, call: WaitCall) -> Any:
-        http: Any = httpx.AsyncClient(transport=AsyncTranslated(bench, WORDS, call.resource))
-        async with openai.AsyncOpenAI(api_key="key", base_url=bench.base_url, http_client=http) as client:
-            # Asked for in a thread at the first request, for a header; the simulated loop has no threads.
-            client._platform = platform  # noqa: SLF001
-            return await client.vector_stores.files.poll(call.job_id, **_arguments(call))
+    def poll(client: Any, call: WaitCall) -> Any:
+        return client.vector_stores.files.poll(call.job_id, **_arguments(call))
 
     return subjects(
         "openai",
-        {"sync": wait, "asyncio": wait_async},
+        waits(_base_client, WORDS, openai.OpenAI, openai.AsyncOpenAI, ask=poll, ask_async=poll),
         dialect=DIALECT,
         claims=CLAIMS,
         errors={"timeout": (TimeoutError,), "transport": (openai.APIError,), "value": (ValueError,)},

@@ -11,23 +11,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..dialect import WaiterDialect
 from ..protocols import WaitCall, WaiterBench, WaiterSubject
-from ._translate import FETCH_ERRORS, adapter, fetch, subjects, unfinished, view
+from ._translate import FETCH_ERRORS, PLAIN, adapter, fetch, subjects, unfinished, view
 
-DIALECT = WaiterDialect(
+DIALECT = replace(
+    PLAIN,
     clips=False,
     final_poll=False,
-    words="enum",
     failure="return",
     transient="raise",
-    early_wake="fetch",
-    fetch_limit="phase",
     parameters=frozenset({"timeout", "poll_interval", "fetch_timeout"}),
     defaults={"factor": 1.0},
-    clock="module",
 )
 
 CLAIMS = frozenset("schedule deadline prompt_stop permanent".split())

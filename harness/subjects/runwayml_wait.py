@@ -9,28 +9,24 @@ neither are unknown words or a fetch at the deadline, so none is claimed. It doe
 
 from __future__ import annotations
 
-import math
-import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..dialect import WaiterDialect
-from ..protocols import JobView, WaitCall, WaiterBench, WaiterSubject
-from ._translate import AsyncTranslated, Translated, Vocabulary, adapter, error_of, id_of, payload_of, subjects
+from ..protocols import JobView, WaitCall, WaiterSubject
+from ._stainless import build_models_now, waits
+from ._translate import PLAIN, Vocabulary, adapter, error_of, finite, five, id_of, payload_of, subjects
 
-DIALECT = WaiterDialect(
+DIALECT = replace(
+    PLAIN,
     first="sleep",
     clips=False,
     final_poll=False,
-    words="enum",
     failure="raise",
     transient="client",
     client_retries=2,
-    early_wake="fetch",
-    fetch_limit="phase",
     parameters=frozenset({"timeout"}),
     defaults={"first_delay": 7.5, "factor": 1.0, "cap": 7.5, "jitter_seed": 0, "fetch_timeout": 60.0},
-    clock="module",
 )
 
 CLAIMS = frozenset("deadline prompt_stop only_reads failure disjoint result twins".split())
@@ -44,13 +40,7 @@ def _envelope(job: Mapping[str, Any], word: Any) -> Mapping[str, Any]:
 
 WORDS = Vocabulary(
     prefix="/v1/tasks/",
-    words={
-        "completed": "SUCCEEDED",
-        "failed": "FAILED",
-        "cancelled": "CANCELLED",
-        "processing": "RUNNING",
-        "pending": "PENDING",
-    },
+    words=five("SUCCEEDED", "FAILED", "CANCELLED", "RUNNING", "PENDING"),
     envelope=_envelope,
 )
 
@@ -68,37 +58,25 @@ def view(task: Any) -> JobView:
 
 def load() -> Sequence[WaiterSubject]:
     """Import the package and build its two subjects."""
-    # Its models are otherwise built at their first use, which would be while the clock is frozen.
-    os.environ.setdefault("DEFER_PYDANTIC_BUILD", "false")
-    import httpx
+    build_models_now()
     import runwayml
     from runwayml import _base_client
     from runwayml.lib import polling
     from runwayml.resources import tasks
 
     assert tasks.__name__  # imported for its models
-    platform = _base_client.get_platform()
 
-    def limit(call: WaitCall) -> float | None:
-        return call.timeout if math.isfinite(call.timeout) else None
+    def ask(client: Any, call: WaitCall) -> Any:
+        task = polling.create_waitable_resource(polling.NewTaskCreatedResponse, client)(id=call.job_id)
+        return task.wait_for_task_output(timeout=finite(call.timeout))
 
-    def wait(bench: WaiterBench, call: WaitCall) -> Any:
-        http = httpx.Client(transport=Translated(bench, WORDS, call.resource))
-        with runwayml.RunwayML(api_key="key", base_url=bench.base_url, http_client=http) as client:
-            task = polling.create_waitable_resource(polling.NewTaskCreatedResponse, client)(id=call.job_id)
-            return task.wait_for_task_output(timeout=limit(call))
-
-    async def wait_async(bench: WaiterBench, call: WaitCall) -> Any:
-        http = httpx.AsyncClient(transport=AsyncTranslated(bench, WORDS, call.resource))
-        async with runwayml.AsyncRunwayML(api_key="key", base_url=bench.base_url, http_client=http) as client:
-            # Asked for in a thread at the first request, for a header; the simulated loop has no threads.
-            client._platform = platform  # noqa: SLF001
-            task = polling.create_async_waitable_resource(polling.AsyncNewTaskCreatedResponse, client)(id=call.job_id)
-            return await task.wait_for_task_output(timeout=limit(call))
+    async def ask_async(client: Any, call: WaitCall) -> Any:
+        task = polling.create_async_waitable_resource(polling.AsyncNewTaskCreatedResponse, client)(id=call.job_id)
+        return await task.wait_for_task_output(timeout=finite(call.timeout))
 
     return subjects(
         "runwayml",
-        {"sync": wait, "asyncio": wait_async},
+        waits(_base_client, WORDS, runwayml.RunwayML, runwayml.AsyncRunwayML, ask=ask, ask_async=ask_async),
         dialect=DIALECT,
         claims=CLAIMS,
         errors={

@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..dialect import WaiterDialect
 from ..protocols import WaitCall, WaiterBench, WaiterSubject
-from ._translate import FETCH_ERRORS, adapter, fetch, fetch_async, subjects, unfinished, view
+from ._translate import FETCH_ERRORS, PLAIN, adapter, fetch, fetch_async, subjects, unfinished, view
 
-DIALECT = WaiterDialect(
+DIALECT = replace(
+    PLAIN,
     clips=False,
     final_poll=False,
-    words="enum",
     failure="return",
     transient="retry",
-    early_wake="fetch",
-    fetch_limit="phase",
     parameters=frozenset({"timeout", "poll_interval", "first_delay", "factor", "cap", "fetch_timeout"}),
-    clock="module",
 )
 
 CLAIMS = frozenset("schedule deadline prompt_stop transient".split())
