@@ -1,8 +1,5 @@
 """A tiny correct queue for tests of the bench: first in, first out, one attempt a call, refuses when full. asyncio and trio."""
 
-# Helpers of tests, as brief as tests are.
-# ruff: noqa: ANN, ASYNC110, D102, D103, INP001
-
 from __future__ import annotations
 
 import copy
@@ -135,7 +132,7 @@ class Tiny:
             ticket.tell(kind="failed", reason="permanent")
         except httpx.TransportError:
             ticket.tell(kind="unknown", reason="ambiguous")
-        except Exception:  # noqa: BLE001
+        except Exception:
             ticket.tell(kind="unknown", reason="ambiguous")
         except BaseException:
             ticket.tell(kind="unknown", reason="ambiguous")

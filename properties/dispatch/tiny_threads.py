@@ -1,8 +1,5 @@
 """A tiny correct queue made of threads, for tests of the bench: first in, first out, one attempt a call, refuses when full."""
 
-# Helpers of tests, as brief as tests are.
-# ruff: noqa: ANN, ASYNC110, D102, D103, INP001
-
 from __future__ import annotations
 
 import copy
@@ -113,7 +110,7 @@ class Threaded:
             answer = self.bench.send(call, timeout=self.config.attempt_timeout)
         except httpx.ConnectError:
             return OutcomeView(kind="failed", reason="permanent")
-        except Exception:  # noqa: BLE001
+        except Exception:
             return OutcomeView(kind="unknown", reason="ambiguous")
         if answer.status < 300:
             changed = call.effect == "READ" or answer.body.get("changed", True)
