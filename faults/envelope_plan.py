@@ -23,6 +23,11 @@ RELATIONS: Final[tuple[Relation, ...]] = ("order", "extra", "payload", "family",
 ZONES: Final = ("JST-9", "EST5EDT,M3.2.0,M11.1.0", "<+1345>-13:45", "<-12>12", "<+0530>-5:30", "UTC0")
 """POSIX time zones: they need no tables of the system."""
 
+JOB_KEYS: Final = (
+    "job_id", "status", "result", "data", "error", "failure_reason", "created_at", "received_at", "started_at", "completed_at", "progress",
+)  # fmt: skip
+"""The keys of a job's envelope, of both families."""
+
 EXTRA_KEYS: Final = (
     "x_trace", "Status", "STATUS", "status_v2", "state", "resultUrl", "data2", "errors", "", "raw", "self", "cls", "class", "_fields_set",
     "model_config", "__class__", "words", "resource", "updated_at", "kind", "1",

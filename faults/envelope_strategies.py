@@ -20,6 +20,7 @@ from ..harness.protocols import RESOURCES
 from ..models.words import STATUSES, SYNONYMS
 from .envelope_plan import (
     EXTRA_KEYS,
+    JOB_KEYS,
     PAYLOAD_KEYS,
     RELATIONS,
     ZONES,
@@ -214,19 +215,7 @@ def _value(key: str) -> st.SearchStrategy[str]:
 FAMILIES: Final = (
     ("job_id", "status", "progress", "result", "error", "created_at", "completed_at"),
     ("job_id", "status", "progress", "data", "failure_reason", "received_at", "started_at"),
-    (
-        "job_id",
-        "status",
-        "result",
-        "data",
-        "error",
-        "failure_reason",
-        "created_at",
-        "received_at",
-        "started_at",
-        "completed_at",
-        "progress",
-    ),
+    JOB_KEYS,
 )
 
 

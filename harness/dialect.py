@@ -6,18 +6,18 @@ dialect. A dialect is data: it travels in the header of each history.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, cast, get_args, get_origin, get_type_hints
+from typing import ClassVar, Literal
 
+from ._dialect import Dialect
 from .jsonable import Json
 
 Mode = Literal["sync", "asyncio", "trio"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WaiterDialect:
+class WaiterDialect(Dialect):
     """How a waiter polls. The defaults are those of SPEC 2.
 
     * ``first``: what comes first, a fetch or a sleep of one delay.
@@ -43,6 +43,7 @@ class WaiterDialect:
     * ``resolution``: within this many seconds two instants are one.
     """
 
+    kind: ClassVar[str] = "waiter dialect"
     first: Literal["fetch", "sleep"] = "fetch"
     limit: Literal["time", "attempts", "none"] = "time"
     clips: bool = True
@@ -62,33 +63,3 @@ class WaiterDialect:
     defaults: Mapping[str, Json] = field(default_factory=dict)
     clock: Literal["seam", "module", "loop"] = "seam"
     resolution: float = 0.001
-
-    def __post_init__(self) -> None:
-        for name, hint in get_type_hints(type(self)).items():
-            choices = get_args(hint) if get_origin(hint) is Literal else ()
-            if choices and getattr(self, name) not in choices:
-                raise ValueError(f"dialect {name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
-
-    def as_json(self) -> dict[str, Json]:
-        """The dialect as plain data (sets as sorted lists)."""
-        data: dict[str, Json] = {}
-        for item in dataclasses.fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, frozenset):
-                value = sorted(value)
-            elif isinstance(value, Mapping):
-                value = dict(value)
-            data[item.name] = cast("Json", value)
-        return data
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Json]) -> WaiterDialect:
-        """Read what :meth:`as_json` wrote. Raises ``ValueError`` for a field that it does not have."""
-        known = {item.name for item in dataclasses.fields(cls)}
-        unknown = sorted(set(data) - known)
-        if unknown:
-            raise ValueError(f"a waiter dialect has no field {', '.join(unknown)}; it has {', '.join(sorted(known))}")
-        values: dict[str, object] = dict(data)
-        if "parameters" in values:
-            values["parameters"] = frozenset(cast("list[str]", values["parameters"]))
-        return cls(**values)  # type: ignore[arg-type]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, cast, get_args, get_origin, get_type_hints
+from typing import ClassVar, Literal
 
+from ._dialect import Dialect
 from .jsonable import Json
 
 QueueMode = Literal["asyncio", "trio", "threads"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueueDialect:
+class QueueDialect(Dialect):
     """What a queue does at all. The defaults are those of SPEC 4.
 
     * ``order``: who runs first: by ``priority``, with age counted (``aged``), or first in, first out (``fifo``).
@@ -36,6 +36,7 @@ class QueueDialect:
     * ``resolution``: within this many seconds two instants are one.
     """
 
+    kind: ClassVar[str] = "queue dialect"
     order: Literal["aged", "priority", "fifo"] = "aged"
     coalescing: Literal["twins", "newest", "none"] = "twins"
     supersedes: bool = True
@@ -56,36 +57,3 @@ class QueueDialect:
     parameters: frozenset[str] = frozenset()
     defaults: Mapping[str, Json] = field(default_factory=dict)
     resolution: float = 0.001
-
-    def __post_init__(self) -> None:
-        for name, hint in get_type_hints(type(self)).items():
-            value = getattr(self, name)
-            choices = get_args(hint) if get_origin(hint) is Literal else ()
-            if choices and value not in choices:
-                raise ValueError(f"dialect {name} must be one of {', '.join(choices)}, not {value!r}")
-            if hint is bool and not isinstance(value, bool):
-                raise ValueError(f"dialect {name} must be true or false, not {value!r}")
-
-    def as_json(self) -> dict[str, Json]:
-        """The dialect as plain data (sets as sorted lists)."""
-        data: dict[str, Json] = {}
-        for item in dataclasses.fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, frozenset):
-                value = sorted(value)
-            elif isinstance(value, Mapping):
-                value = dict(value)
-            data[item.name] = cast("Json", value)
-        return data
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Json]) -> QueueDialect:
-        """Read what :meth:`as_json` wrote. Raises ``ValueError`` for a field that it does not have."""
-        known = {item.name for item in dataclasses.fields(cls)}
-        unknown = sorted(set(data) - known)
-        if unknown:
-            raise ValueError(f"a queue dialect has no field {', '.join(unknown)}; it has {', '.join(sorted(known))}")
-        values: dict[str, object] = dict(data)
-        if "parameters" in values:
-            values["parameters"] = frozenset(cast("list[str]", values["parameters"]))
-        return cls(**values)  # type: ignore[arg-type]

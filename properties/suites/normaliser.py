@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...faults.envelope_plan import Body, EnvelopePlan, EnvelopeRelationPlan, JobListPlan, Member, body
+from ...faults.envelope_plan import JOB_KEYS, Body, EnvelopePlan, EnvelopeRelationPlan, JobListPlan, Member, body
 from ...faults.envelope_strategies import HUGE, envelope_plans, job_list_plans, nested, relation_plans
 from ...faults.plan import plan_from_json, plan_to_json, simpler, size
 from ...faults.run_normaliser import run_envelope, run_envelope_relation, run_job_list
@@ -47,21 +47,8 @@ def _format(cls: type[Any], bodies: Any) -> PlanFormat[Any]:
 
 def _reach(plan: Any, bodies: Sequence[Body]) -> Mapping[str, Mapping[str, int]]:
     keys: Counter[str] = Counter()
-    known = (
-        "job_id",
-        "status",
-        "progress",
-        "result",
-        "data",
-        "error",
-        "failure_reason",
-        "created_at",
-        "received_at",
-        "started_at",
-        "completed_at",
-    )
     for item in bodies:
-        keys.update(member.key if member.key in known else "other key" for member in item.members)
+        keys.update(member.key if member.key in JOB_KEYS else "other key" for member in item.members)
         keys.update(["no object"] if item.other else [])
     found: dict[str, Mapping[str, int]] = {"keys": dict(keys)}
     if isinstance(plan, EnvelopeRelationPlan):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Generic, Self, Unpack, cast
 
@@ -13,16 +12,15 @@ from ..normaliser.envelope import Resource
 from ..normaliser.job import Job, JobStatus, ResultT
 from ..normaliser.job_list import JobList
 from ..normaliser.results import BuildSchemaResult, ExtractResult, ParseResult
-from ..normaliser.words import DEFAULT_WORDS
 from ..waiter.aio import async_wait_for_job, within
 from ..waiter.clocks import AnyioClock, AsyncClock, resolution_of
 from ..waiter.core import Fetch, Raise, Sleep
 from ..waiter.outcome import Answer, hint_of_error
 from ..waiter.policy import WaitOptions
 from . import routes
-from .create_retry import CreateCore, CreatePolicy
+from .create_retry import CreateCore
 from .resources import ApiResponse, read_created, read_direct, read_job, read_jobs
-from .settings import DEFAULT_BASE_URL, Settings, random_key
+from .settings import ClientOptions, Settings
 
 __all__ = ["AsyncClient", "AsyncJobResource"]
 
@@ -42,27 +40,11 @@ class AsyncClient:
     def __init__(
         self,
         *,
-        api_key: str,
-        base_url: str = DEFAULT_BASE_URL,
         transport: httpx.AsyncBaseTransport | None = None,
         clock: AsyncClock | None = None,
-        wall: Callable[[], float] | None = None,
-        key_factory: Callable[[], str] | None = None,
-        words: Mapping[str, JobStatus] = DEFAULT_WORDS,
-        request_timeout: float = 60.0,
-        direct_timeout: float = 600.0,
-        create_policy: CreatePolicy = CreatePolicy(),  # noqa: B008  (frozen)
+        **options: Unpack[ClientOptions],
     ) -> None:
-        self.settings = Settings(
-            api_key=api_key,
-            base_url=base_url,
-            wall=time.time if wall is None else wall,
-            key_factory=random_key if key_factory is None else key_factory,
-            words=words,
-            request_timeout=request_timeout,
-            direct_timeout=direct_timeout,
-            create_policy=create_policy,
-        )
+        self.settings = Settings(**options)
         self.clock: AsyncClock = AnyioClock() if clock is None else clock
         self._http = httpx.AsyncClient(transport=httpx.AsyncHTTPTransport() if transport is None else transport)
         self.parse_jobs = AsyncJobResource(self, Resource.PARSE_JOBS)

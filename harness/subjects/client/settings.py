@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Required, TypedDict
 
 from ..normaliser.job import JobStatus
+from ..normaliser.words import DEFAULT_WORDS
 from .create_retry import CreatePolicy
 from .routes import ApiRequest, url_of
 
-__all__ = ["DEFAULT_BASE_URL", "Settings", "check_limit", "random_key"]
+__all__ = ["DEFAULT_BASE_URL", "ClientOptions", "Settings", "check_limit", "random_key"]
 
 DEFAULT_BASE_URL = "https://api.ade.landing.ai"
 
@@ -22,11 +24,10 @@ def random_key() -> str:
     return str(uuid.uuid4())
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """The settings of a client. Times are seconds. Raises ValueError for what cannot work."""
+class ClientOptions(TypedDict, total=False):
+    """The keyword arguments that both clients take; `Settings` has their defaults and their meaning."""
 
-    api_key: str = field(repr=False)
+    api_key: Required[str]
     base_url: str
     wall: Callable[[], float]
     key_factory: Callable[[], str]
@@ -34,6 +35,24 @@ class Settings:
     request_timeout: float
     direct_timeout: float
     create_policy: CreatePolicy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings of a client. Raises ValueError for what cannot work.
+
+    `request_timeout` is for one request, in seconds, `direct_timeout` for one on the direct path. `wall` (`time.time`)
+    and `key_factory` (random UUIDs) are parameters so that tests can decide. `words` is a table from `status_words`.
+    """
+
+    api_key: str = field(repr=False)
+    base_url: str = DEFAULT_BASE_URL
+    wall: Callable[[], float] = field(default_factory=lambda: time.time)
+    key_factory: Callable[[], str] = random_key
+    words: Mapping[str, JobStatus] = field(default_factory=lambda: DEFAULT_WORDS)
+    request_timeout: float = 60.0
+    direct_timeout: float = 600.0
+    create_policy: CreatePolicy = field(default_factory=CreatePolicy)
 
     def __post_init__(self) -> None:
         if not isinstance(self.api_key, str) or not self.api_key.strip():
