@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from .dispatch_errors import CANCELLED, ODD
 from .dispatch_figures import Bucket, clipped, sure_gap
 from .dispatch_relevance import KNOWN
 from .dispatch_trace import NEVER, Attempt, DispatchTrace, Operation, Submit
@@ -296,8 +297,8 @@ class _Sweep:
         if attempt.operation.living(seq):
             self.between[attempt.operation] = None
         self._room(at)
-        if attempt.transient:
-            self.streak += 1
+        if attempt.transient or attempt.verdict in (CANCELLED, ODD):
+            self.streak += 1  # whether a cancelled one counts as a failure is the breaker's own choice
         elif attempt.verdict == "ok":
             self.streak = 0
         if attempt.operation.submits:

@@ -52,6 +52,11 @@ class Story:
             self.add(at + took, ev.CALL_ACCEPTED, "caller", op, raised=raised, message="")
         return op
 
+    def call(self, at, operation=None, **more):
+        """As ``submit``, in a chain."""
+        self.submit(at, operation, **more)
+        return self
+
     def told(self, at, op, kind="applied", **view):
         return self.add(at, ev.CALL_OUTCOME, "caller", op, view=OutcomeView(kind=kind, **view).as_json())
 

@@ -30,7 +30,7 @@ def _settles(trace: DispatchTrace) -> Finding:
     if trace.healed is None or trace.stop is not None:
         return held()
     within = number(trace.healed.data.get("within"), 0.0)
-    until, witnesses = trace.healed.at + within, []
+    until, witnesses = trace.healed.at + within, [trace.healed.seq] if trace.submits else []
     for submit in trace.submits:
         if submit.start.seq > trace.healed.seq or submit.told_seq < trace.healed.seq:
             continue

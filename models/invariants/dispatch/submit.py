@@ -41,7 +41,7 @@ def _never_raises(trace: DispatchTrace) -> Finding:
         if submit.accepted.data.get("raised"):
             return breach(
                 f"submit raised {submit.accepted.data['raised']}", [submit, submit.accepted], of=call(submit),
-                expected="a ticket, and a refusal as an outcome", observed=str(submit.accepted.data.get("message") or "")[:200],
+                expected="a ticket, and a refusal as an outcome", observed=str(submit.accepted.data.get("message") or submit.accepted.data["raised"])[:200],
             )  # fmt: skip
         witnesses.append(submit.accepted.seq)
     return held(witnesses)
