@@ -19,6 +19,7 @@ from ..harness.jsonable import Json, revive
 from ..harness.protocols import WaitCall
 from .answers import Says, read
 from .parameters import bad_parameters
+from .pauses import Pause, find_pauses
 from .schedule import Delays
 
 NOISE: Final = 1e-6
@@ -86,29 +87,6 @@ class Sleep:
             return 0.0
         late = number(self.end.data.get("late"), 0.0)
         return late if math.isfinite(late) else 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pause:
-    """What lies between two polls: the ``index``-th delay of the schedule.
-
-    ``begin``: when it began (the end of the fetch ``after``, or the start of the wait for a waiter that sleeps first). ``late``: seconds
-    that the clock itself added. ``early``: some sleep in it woke early.
-    """
-
-    index: int
-    after: Fetch | None
-    begin: float
-    next: Fetch
-    sleeps: tuple[Sleep, ...]
-    late: float
-    early: bool
-
-    @property
-    def events(self) -> tuple[int, ...]:
-        """The events that show it."""
-        first = () if self.after is None or self.after.end is None else (self.after.end.seq,)
-        return (*first, *(sleep.start.seq for sleep in self.sleeps[:2]), self.next.start.seq)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -217,42 +195,8 @@ class WaitTrace:
     def pauses(self) -> list[Pause]:
         """The pauses that ended in a poll, in order; the caller's cancel ends the list."""
         if self._pauses is None:
-            self._pauses = self._find_pauses()
+            self._pauses = find_pauses(self)
         return self._pauses
-
-    def _find_pauses(self) -> list[Pause]:
-        found: list[Pause] = []
-        polls = self.polls()
-        shift = 1 if self.dialect.first == "sleep" else 0
-        sleeps = iter(self.sleeps)
-        pending = next(sleeps, None)
-        for number_, poll in enumerate(polls):
-            after = polls[number_ - 1][-1] if number_ else None
-            inside: list[Sleep] = []
-            while pending is not None and pending.start.seq < poll[0].start.seq:
-                if after is None or pending.start.seq > after.start.seq:
-                    inside.append(pending)
-                pending = next(sleeps, None)
-            if after is None and not shift:
-                continue
-            if number_ and any(fetch.kind == "unclear" for fetch in polls[number_ - 1][:-1]):
-                break  # whether the client took that answer for a failure can't be told, so neither can the number of this pause
-            if (after is not None and after.end is None) or (
-                self.cancel is not None and self.cancel.seq < poll[0].start.seq
-            ):
-                break
-            found.append(
-                Pause(
-                    index=number_ - 1 + shift,
-                    after=after,
-                    begin=after.ended if after is not None else self.began,
-                    next=poll[0],
-                    sleeps=tuple(inside),
-                    late=sum(max(sleep.late, 0.0) for sleep in inside),
-                    early=any(sleep.late < 0 for sleep in inside),
-                )
-            )
-        return found
 
     def after(self, event: Event) -> list[Fetch | Sleep]:
         """Polls and sleeps that start after ``event``; at most the first two, which is what a witness needs.

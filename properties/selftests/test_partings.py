@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from waitproof.faults.envelope_plan import EnvelopePlan, body
 from waitproof.faults.plan import WaitPlan, answer
 from waitproof.faults.run import run_wait
@@ -10,6 +12,8 @@ from waitproof.harness.loading import load
 from waitproof.harness.outcomes import outcome_of
 from waitproof.harness.protocols import WaitCall
 from waitproof.models import following, normaliser_view
+from waitproof.properties.session import ends_of
+from waitproof.properties.suites import all_suites
 
 PENDING = answer("status", word="processing")
 
@@ -80,3 +84,9 @@ def test_outcomes_of_a_normaliser_are_counted_too():
         [outcome_of(event) for event in run_envelope(EnvelopePlan(body=body(text)), subject)] for text in ("{}", "[]")
     ]
     assert [[word for word in words if word] for words in told] == [["returned"], ["raised EnvelopeError"]]
+
+
+@pytest.mark.parametrize("suite", all_suites().values(), ids=lambda suite: suite.name)
+def test_every_suite_has_an_invariant_for_subjects_that_never_end(suite):
+    """A subject that hangs or ends the interpreter in it breaks that one."""
+    assert ends_of([suite], suite.kind, suite.name) in {item.id for item in suite.invariants}

@@ -8,8 +8,9 @@ from itertools import pairwise
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held
 from ...pacing import Hint
+from ...pauses import Pause
 from ...schedule import PACED_STATUSES, obeyed, past_deadline
-from ...trace import Pause, WaitTrace
+from ...trace import WaitTrace
 from ._judging import breach, each_wait, how, seconds
 from .pauses import judge_pauses
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held, undecided
+from ...pauses import Pause
 from ...schedule import Delays, due
-from ...trace import Pause, WaitTrace
+from ...trace import WaitTrace
 from ...waiter import MOST_REMAINDERS
 from ._judging import breach, each_wait, seconds
 
