@@ -92,7 +92,8 @@ def effect_of(kind: str) -> Effect:
 
 def one_call(draw: st.DrawFn, like: Flavour, config: QueueConfig, *, at: float, earlier: Sequence[ApiCall]) -> ApiCall:
     """Draw one call; often a variation of an earlier one."""
-    if earlier and pick(draw, (False, False, True)):
+    again: bool = pick(draw, (False, False, True))
+    if earlier and again:
         return _again(draw, pick(draw, earlier), config)
     kind = pick(draw, like.types)
     number = pick(draw, tuple(range(1, like.objects + 1)))

@@ -188,7 +188,7 @@ def plan_size(plan: QueuePlan) -> int:
     """The non-default items of a plan: each step and each answer counts one, so does each field of the configuration that is changed."""
     others = ("ending", "schedule", "kill", "origin", "tick", "memory")
     changed = sum(getattr(plan, name) != getattr(_DEFAULT, name) for name in others)
-    return len(plan.steps) + len(plan.answers) + len(_changed(plan.config)) + changed
+    return int(len(plan.steps) + len(plan.answers) + len(_changed(plan.config)) + changed)
 
 
 def simpler_plans(plan: QueuePlan) -> Iterator[QueuePlan]:

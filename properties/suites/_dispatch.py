@@ -74,3 +74,10 @@ def runner(suite: str) -> Callable[[QueuePlan, QueueSubject], History]:
         return history
 
     return run
+
+
+def parted(history: History) -> bool:
+    """Whether the run of a suite ended in a word of the model's that the queue parted from it."""
+    return any(
+        event.data.get("what") == "model" and event.data.get("breach") for event in history.of_kind(events.BENCH_NOTE)
+    )

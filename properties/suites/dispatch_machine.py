@@ -28,14 +28,16 @@ from ...harness.calls import ApiCall
 from ...harness.history import History
 from ...harness.queue_protocols import QueueConfig, QueueSubject
 from ...harness.suite import OnCase, Suite
-from ...models.queue_following import follow
-from ._dispatch import FORMAT, invariants, model, runner
+from ._dispatch import FORMAT, invariants, model, parted, runner
 from ._dispatch_corners import corners
 
 NAME = "dispatch-machine"
 
 MOST_SUBMITS = 7
 """Submits of one plan."""
+
+MOST_ACTS = 20
+"""Steps and passings of time of one plan."""
 
 WIDE = Flavour(
     types=("patch", "bind", "patch", "create", "patch", "bind", "create", "get", "delete", "preempt", "bind", "patch"),
@@ -91,6 +93,9 @@ class QueueMachine(RuleBasedStateMachine):
         self.answers: list[tuple[int, Answer]] = []
         self.parted = False
         self.closed = False
+        self.moves = 0
+        self._known = (0, 0)
+        self._instants: list[float] = []
         self._run = runner(NAME)
 
     # -- the plan so far -----------------------------------------------------------------------------------------------
@@ -121,15 +126,18 @@ class QueueMachine(RuleBasedStateMachine):
 
     def instants(self) -> list[float]:
         """What happens after now if nobody does anything more, as far as the bench sees it and callers know it."""
-        history = self._run(self.build(), self.subject)
-        if "reference" in self.subject.claims:
-            self.parted = self.parted or follow(history).breach is not None
-        healed = min((event.at for event in history.of_kind(queue_events.HEALED)), default=math.inf)
-        seen = {event.at for event in history.of_kind(*_SEEN)} | {call.deadline for call in self.calls}
-        return sorted(at for at in seen if self.now < at < healed)
+        if self._known != (len(self.steps), len(self.answers)):
+            self._known = (len(self.steps), len(self.answers))
+            history = self._run(self.build(), self.subject)
+            self.parted = self.parted or parted(history)
+            healed = min((event.at for event in history.of_kind(queue_events.HEALED)), default=math.inf)
+            seen = {event.at for event in history.of_kind(*_SEEN)} | {call.deadline for call in self.calls}
+            self._instants = sorted(at for at in seen if at < healed)
+        return [at for at in self._instants if at > self.now]
 
     def move(self, which: int, edge: float) -> None:
         """Let time pass until beside one of the next instants; a second if there is none."""
+        self.moves += 1
         found = self.instants()
         at = found[which % min(len(found), 3)] if found else self.now + 1.0
         self.now = round(max(self.now, at + edge), 6)
@@ -150,7 +158,7 @@ class QueueMachine(RuleBasedStateMachine):
     @property
     def able(self) -> bool:
         """Whether anything may still be done."""
-        return not self.parted and len(self.steps) < 16
+        return not self.parted and len(self.steps) + self.moves < MOST_ACTS
 
     def teardown(self) -> None:
         """Run the plan and hand it over with its history; not if the example itself was given up."""
