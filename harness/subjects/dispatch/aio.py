@@ -281,8 +281,8 @@ class DispatchQueue:
             self._nap_until = core.wake_at(now)
             try:
                 with anyio.CancelScope() as self._nap:
-                    if self._nap_until == math.inf or (self._nap_until <= now and not self._idle):
-                        self._nap_until = math.inf
+                    if self._nap_until == math.inf or (self._nap_until <= now and core.can_start(now)):
+                        self._nap_until = math.inf  # a worker is on its way to what is due, and wakes the timer then
                         await anyio.sleep_forever()
                     await self._clock.sleep(max(self._nap_until - now, _LEAST_NAP))
             except anyio.get_cancelled_exc_class():

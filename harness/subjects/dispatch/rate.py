@@ -54,11 +54,10 @@ class Bucket:
         return now + (1 - self.tokens) / self.qps if self.qps > 0 else math.inf
 
     def set_rate(self, qps: float, burst: int, now: float) -> None:
-        """Another quota from now on; a greater burst fills up at the new rate. Raises `ValueError` for a quota that is none."""
+        """Another quota from now on; what a greater burst adds is there at once. Raises `ValueError` for a quota that is none."""
         check_rate(qps, burst)
         self._refill(now)
-        # Without a limit nobody counted, so that what just started could be a burst already: begin empty.
-        tokens = self.tokens if self.limited else 0.0
+        tokens = self.tokens + max(0, burst - self.burst) if self.limited else float(burst)
         self.qps, self.burst, self.limited = qps, burst, qps != math.inf
         self.slowest = min(self.slowest, qps)
         self.tokens = min(float(burst), tokens)

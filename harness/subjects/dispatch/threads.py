@@ -267,8 +267,8 @@ class ThreadDispatchQueue:
                     break
                 now = self._clock.monotonic()
                 wake_at = self._core.wake_at(now)
-                if wake_at <= now and not self._idle:
-                    wake_at = math.inf  # a worker is on its way to what is due
+                if wake_at <= now and self._core.can_start(now):
+                    wake_at = math.inf  # a worker is on its way to what is due, and wakes the timer then
                 self._nap_until = wake_at
                 if wake_at == math.inf:
                     self._time.wait()
