@@ -6,6 +6,7 @@ One pass over the events; read once for all the checkers of one history. All tim
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -240,8 +241,8 @@ class DispatchTrace:
     operations: dict[str, Operation] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
     effects: list[Event] = field(default_factory=list)
-    contexts: dict[str, Event] = field(default_factory=dict)
-    deleted: dict[str, Event] = field(default_factory=dict)
+    contexts: dict[str, list[Event]] = field(default_factory=dict)
+    deleted: dict[str, list[Event]] = field(default_factory=dict)
     rates: list[tuple[Event | None, float, float]] = field(default_factory=list)
     closes: list[Close] = field(default_factory=list)
     failures: list[Event] = field(default_factory=list)
@@ -255,6 +256,8 @@ class DispatchTrace:
     stop: Event | None = None
     last: Event | None = None
     late: float = 0.0
+    tick: float = 0.0
+    """Seconds between two readings of the clock that the queue was given; 0 for a fine one."""
     by_op: dict[str, Submit] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict)
     """What one checker has worked out and another can use again."""
@@ -264,7 +267,11 @@ class DispatchTrace:
     @property
     def near(self) -> float:
         """Within this many seconds two instants are one: a resolution and float noise."""
-        return self.dialect.resolution + NOISE + 1e-12 * abs(self.last.at if self.last is not None else 0.0)
+        return (
+            max(self.dialect.resolution, self.tick)
+            + NOISE
+            + 1e-12 * abs(self.last.at if self.last is not None else 0.0)
+        )
 
     @property
     def slack(self) -> float:
@@ -281,11 +288,17 @@ class DispatchTrace:
         """Second of the first ``close``; infinite if there was none."""
         return self.closes[0].start.at if self.closes else math.inf
 
+    def context_ended(self, submit: Submit) -> Event | None:
+        """The first end of its context after its submit. What was over before is for the caller to know: a name may be used again."""
+        return _after(self.contexts.get(submit.context), submit.start.seq)
+
+    def object_deleted(self, submit: Submit) -> Event | None:
+        """The first word after its submit that its object is gone."""
+        return _after(self.deleted.get(submit.uid), submit.start.seq)
+
     def over(self, submit: Submit) -> Event | None:
         """The first word to the queue that this call is not wanted any more: cancelled, its context ended, its object deleted."""
-        told = [submit.cancel, self.contexts.get(submit.context), self.deleted.get(submit.uid)]
-        known = [event for event in told if event is not None]
-        return min(known, key=lambda event: event.seq) if known else None
+        return first_of(submit.cancel, self.context_ended(submit), self.object_deleted(submit))
 
     def objects(self) -> dict[str, list[Operation]]:
         """The operations that write to a pod, by its uid, in the order of their first submits."""
@@ -294,6 +307,18 @@ class DispatchTrace:
             if operation.submits and operation.submits[0].rank:
                 found.setdefault(operation.submits[0].uid, []).append(operation)
         return found
+
+
+def _after(events: list[Event] | None, seq: int) -> Event | None:
+    if not events:
+        return None
+    at = bisect_right(events, seq, key=lambda event: event.seq)
+    return events[at] if at < len(events) else None
+
+
+def first_of(*events: Event | None) -> Event | None:
+    """The earliest of these events, if there is one."""
+    return min((event for event in events if event is not None), key=lambda event: event.seq, default=None)
 
 
 def number(value: object, default: float = math.nan) -> float:
@@ -336,6 +361,8 @@ class _Reader:
         dialect, claims = history.header.get("dialect"), history.header.get("claims")
         self.dialect = QueueDialect.from_json(cast("Mapping[str, Json]", revive(dialect)) if dialect else {})
         self.claims = frozenset(str(claim) for claim in claims) if isinstance(claims, list) else frozenset()
+        plan = history.header.get("plan")
+        self.tick = number(plan.get("tick"), 0.0) if isinstance(plan, dict) else 0.0
         self.made: list[DispatchTrace] = []
         self.trace: DispatchTrace | None = None
         self.tries: dict[str, Attempt] = {}
@@ -353,8 +380,12 @@ class _Reader:
             ev.RATE_SET: self._rate,
             ev.CLOSE_START: lambda trace, event: trace.closes.append(Close(start=event)),
             ev.CLOSE_END: self._close_end,
-            ev.CONTEXT_END: lambda trace, event: trace.contexts.setdefault(_text(event.data.get("context")), event),
-            ev.OBJECT_DELETED: lambda trace, event: trace.deleted.setdefault(_text(event.data.get("uid")), event),
+            ev.CONTEXT_END: lambda trace, event: trace.contexts.setdefault(_text(event.data.get("context")), []).append(
+                event
+            ),
+            ev.OBJECT_DELETED: lambda trace, event: trace.deleted.setdefault(_text(event.data.get("uid")), []).append(
+                event
+            ),
             ev.PLUGIN_FAILURE: lambda trace, event: trace.failures.append(event),
             ev.REEVALUATE: lambda trace, event: trace.reevaluations.append(event),
             ev.STATS: lambda trace, event: trace.stats.append(event),
@@ -389,7 +420,7 @@ class _Reader:
         bounds = {name: number(value, math.inf) for name, value in _mapping(data.get("bounds")).items()}
         self.trace = DispatchTrace(
             opened=event, dialect=self.dialect, claims=self.claims, config=config, bounds=bounds,
-            rates=[(None, config.qps, config.burst)],
+            rates=[(None, config.qps, config.burst)], tick=self.tick,
         )  # fmt: skip
         self.tries = {}
         self.made.append(self.trace)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from ....harness.history import Event
-from ...dispatch_trace import DispatchTrace, Submit
+from ...dispatch_trace import DispatchTrace, Submit, first_of
 
 
 def word_of(trace: DispatchTrace, submit: Submit) -> Event | None:
     """The first word to the queue that this call is not wanted any more. That an object is gone says nothing of a delete, a read or a
     create."""
-    told = [submit.cancel, trace.contexts.get(submit.context)]
-    if submit.rank and submit.type != "delete":
-        told.append(trace.deleted.get(submit.uid))
-    known = [event for event in told if event is not None]
-    return min(known, key=lambda event: event.seq) if known else None
+    gone = trace.object_deleted(submit) if submit.rank and submit.type != "delete" else None
+    return first_of(submit.cancel, trace.context_ended(submit), gone)
 
 
 def interrupted(trace: DispatchTrace, submit: Submit, at: float) -> bool:

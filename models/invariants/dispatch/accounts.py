@@ -45,13 +45,18 @@ def _agree(trace: DispatchTrace) -> Finding:
         while at < len(submitted) and submitted[at][0] < event.seq:
             at += 1
         soon: Counter[str] = Counter()
+        just: Counter[str] = Counter()
+        for place in range(told_at - 1, -1, -1):
+            if tolds[place][1] < event.at - trace.near:
+                break
+            just[tolds[place][2]] += 1
         for place in range(told_at, len(tolds)):
             if tolds[place][1] > event.at + trace.near:
                 break
             soon[tolds[place][2]] += 1
         figures = _outcomes(event)
         for kind in sorted({*figures, *count}):
-            if not count[kind] <= figures.get(kind, 0.0) <= count[kind] + soon[kind]:
+            if not count[kind] - just[kind] <= figures.get(kind, 0.0) <= count[kind] + soon[kind]:
                 return breach(
                     f"the queue counts {figures.get(kind, 0.0):g} outcomes {kind}", [event], expected=str(count[kind]),
                     observed=f"{figures.get(kind, 0.0):g}",

@@ -138,8 +138,10 @@ def _successor(trace: DispatchTrace) -> Finding:
             continue
         here.pop(item.operation, None)
         for operation, attempt in list(here.items()):
-            live = [submit for submit in operation.submits if submit.live_at(seq)]
-            if not live:
+            # Joiners of it and what is told in this instant count as told: they are told one after the other.
+            mine = [submit for submit in operation.submits if submit.start.seq < attempt.end_seq]
+            live = [submit for submit in mine if submit.told > item.began + trace.near]
+            if len(live) < len(mine) or not live:
                 witnesses.append(seq)
                 del here[operation]
             elif live[0].version is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held
-from ...dispatch_trace import DispatchTrace
+from ...dispatch_trace import DispatchTrace, first_of
 from ._judging import breach, call, each_queue, seconds
 
 
@@ -16,7 +16,7 @@ def _no_stale_bind(trace: DispatchTrace) -> Finding:
             continue
         for attempt in operation.tries:
             askers = [submit for submit in operation.submits if submit.start.seq < attempt.start.seq]
-            gone = [trace.contexts.get(submit.context) or trace.deleted.get(submit.uid) for submit in askers]
+            gone = [first_of(trace.context_ended(submit), trace.object_deleted(submit)) for submit in askers]
             if not gone or any(word is None for word in gone):
                 continue
             word = max((item for item in gone if item is not None), key=lambda item: item.seq)
@@ -26,7 +26,7 @@ def _no_stale_bind(trace: DispatchTrace) -> Finding:
                     expected=f"nothing sent after {seconds(word.at)}, when the queue was told ({word.kind})",
                     observed=f"{attempt.op} at {seconds(attempt.began)}",
                 )  # fmt: skip
-        words = [trace.contexts.get(submit.context) or trace.deleted.get(submit.uid) for submit in operation.submits]
+        words = [first_of(trace.context_ended(submit), trace.object_deleted(submit)) for submit in operation.submits]
         witnesses += [word.seq for word in words if word is not None]
     return held(witnesses)
 

@@ -28,8 +28,8 @@ def _starts_nothing(trace: DispatchTrace) -> Finding:
     for attempt in reversed(trace.attempts):
         if attempt.start.seq < first.start.seq:
             break
-        returned = ended is not None and attempt.start.seq > ended.seq
-        # In the instant of the call an attempt may have been on its way already.
+        # In the instant of the call an attempt may have been on its way already; one that drains waits for those.
+        returned = trace.dialect.close == "drain" and ended is not None and attempt.start.seq > ended.seq
         called = trace.dialect.close == "abandon" and attempt.began > first.start.at + trace.near
         if returned or called:
             return breach(

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held
-from ...dispatch_trace import NEVER, Attempt, DispatchTrace, Operation
+from ...dispatch_trace import Attempt, DispatchTrace, Operation
 from ._company import Company
 from ._judging import breach, call, each_queue, seconds
 
@@ -22,7 +22,7 @@ def _one_in_flight(trace: DispatchTrace) -> Finding:
         first = operation.submits[0]
         others = running[first.uid] = [item for item in running[first.uid] if item.end_seq > attempt.start.seq]
         for other in others:
-            if any(submit.told_seq > attempt.start.seq for submit in other.operation.submits):
+            if any(submit.told > attempt.began + trace.near for submit in other.operation.submits):
                 return breach(
                     f"was sent while {other.op} on the same object was under way", [other, attempt], of=attempt.op,
                     expected=f"one write on {first.uid} at a time",
@@ -48,9 +48,10 @@ def _in_order(trace: DispatchTrace) -> Finding:
             while at < len(queue) and queue[at].submits[0].start.seq < later.sent_seq:
                 heapq.heappush(waiting, (queue[at].submits[0].start.seq, at))
                 at += 1
-            while waiting and _gone(queue[waiting[0][1]], later.sent_seq):
+            while waiting and _gone(queue[waiting[0][1]], later.sent_seq, later.tries[0].began + trace.near):
                 heapq.heappop(waiting)
             if not waiting:
+                witnesses.append(later.sent_seq)
                 continue
             earlier = queue[waiting[0][1]]
             first, then = earlier.submits[0], later.submits[0]
@@ -67,12 +68,9 @@ def _in_order(trace: DispatchTrace) -> Finding:
     return held(witnesses)
 
 
-def _gone(operation: Operation, seq: int) -> bool:
-    """Sent before, or with no submit that is live."""
-    if operation.sent_seq < seq:
-        return True
-    first = operation.submits[0]
-    return first.told_seq < seq if first.told_seq != NEVER else False
+def _gone(operation: Operation, seq: int, at: float) -> bool:
+    """Sent before, or its first submit settled by then (it may be told in that instant only)."""
+    return operation.sent_seq < seq or operation.submits[0].told <= at
 
 
 INVARIANTS = (

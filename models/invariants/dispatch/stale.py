@@ -6,16 +6,13 @@ import math
 
 from ....harness.history import Event
 from ....harness.verdicts import Finding, held
-from ...dispatch_trace import Attempt, DispatchTrace, Submit
+from ...dispatch_trace import Attempt, DispatchTrace, Submit, first_of
 from ._judging import breach, call, must, seconds, told
 
 
 def _word(trace: DispatchTrace, submit: Submit) -> Event | None:
-    told_ = [trace.contexts.get(submit.context)]
-    if submit.rank and submit.type != "delete":
-        told_.append(trace.deleted.get(submit.uid))
-    known = [event for event in told_ if event is not None]
-    return min(known, key=lambda event: event.seq) if known else None
+    gone = trace.object_deleted(submit) if submit.rank and submit.type != "delete" else None
+    return first_of(trace.context_ended(submit), gone)
 
 
 def _late_answers(trace: DispatchTrace) -> list[tuple[Submit, Attempt, Event | None]]:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held
 from ...dispatch_relevance import KNOWN
-from ...dispatch_trace import DONE, DispatchTrace, Submit
+from ...dispatch_trace import DONE, DispatchTrace, Submit, first_of
 from ._judging import breach, call, each_queue, must, seconds, told
 
 REFUSALS = frozenset({"type", "in_cycle", "gate", "key_payload", "second_bind", "obsolete", "share", "capacity"})
@@ -160,6 +160,9 @@ def _second_bind(trace: DispatchTrace) -> Finding:
         seq = submit.start.seq
         for other in first:
             if other.target == submit.target:
+                continue
+            ended = first_of(trace.context_ended(other), trace.object_deleted(other))
+            if ended is not None and ended.seq < seq:
                 continue
             holds = other.told_seq > seq or other.final in DONE or other.final == "unknown"
             if holds and (bad := _turned_away(trace, submit, f"{other.op} binds the pod to {other.target}", witnesses)):

@@ -90,7 +90,7 @@ def _withheld(trace: DispatchTrace) -> Finding:
             if first is None or submit.prerequisite_of is not None:
                 continue
             if company.above(submit.rank, first.began - trace.near, first.start.seq):
-                other = _who(operations, submit, first.began - trace.near, first.start.seq)
+                other = _who(operations, submit, first.began - trace.near, first.start.seq, first.began + trace.near)
                 if other is None:
                     continue
                 return breach(
@@ -105,10 +105,10 @@ def _withheld(trace: DispatchTrace) -> Finding:
     return held(witnesses)
 
 
-def _who(operations: list[Operation], submit: Submit, at: float, seq: int) -> Submit | None:
+def _who(operations: list[Operation], submit: Submit, at: float, seq: int, late: float) -> Submit | None:
     for operation in operations:
         for other in operation.submits:
-            if outranks(other, submit) and other.began < at and other.live_at(seq):
+            if outranks(other, submit) and other.began < at and other.live_at(seq) and other.told > late:
                 return other
     return None
 
