@@ -93,7 +93,7 @@ def _plain() -> list[QueuePlan]:
 
 
 def _order() -> list[QueuePlan]:
-    blocked = submit(9, call(pod=3))
+    blocked = submit(9, call(pod=3, priority=100))
     held = planned(9, SLOW)
     return [
         plan(blocked, submit(0, call(priority=0)), submit(1, call(pod=2, priority=100)), answers=held, config=ONE),
@@ -117,6 +117,7 @@ def _order() -> list[QueuePlan]:
         plan(submit(0, call(prerequisite_of="uid-1")), submit(1, call("bind"))),
         plan(*(submit(number, call(pod=number + 1, priority=10 * number)) for number in range(6)), config=ONE, ending=answer("api_ok", delay=0.5)),
         plan(submit(0, call()), submit(1, call(pod=2)), submit(2, call(pod=3), at=1.0), answers=planned(0, answer("api_hang"))),
+        plan(blocked, submit(0, call(priority=10)), submit(1, call(target="other", priority=90)), submit(2, call(pod=2, priority=95)), answers=held, config=ONE),
     ]  # fmt: skip
 
 
@@ -132,12 +133,13 @@ def _twins() -> list[QueuePlan]:
         plan(submit(0, plain), submit(0, plain, at=1.0), answers=planned(0, answer("api_lost", effect="later", delay=3.0))),
         plan(submit(0, plain), submit(0, plain, at=1.0), answers=planned(0, answer("api_lost", effect="now", delay=3.0))),
         plan(submit(0, twin), submit(0, twin), fault("queue_cancel", at=0.0, submit=0), config=ONE),
-        plan(submit(9, call(pod=2)), submit(0, twin), submit(0, twin), fault("queue_cancel", at=1.0, submit=1), answers=planned(9, SLOW), config=ONE),
-        plan(submit(9, call(pod=2)), submit(0, dataclasses.replace(twin, deadline=2.0)), submit(0, twin), answers=planned(9, SLOW), config=ONE),
-        plan(submit(9, call(pod=2)), submit(0, twin), submit(1, call(key="key-o0", generation=(1, 1), payload={"value": 9})), answers=planned(9, SLOW), config=ONE),
-        plan(submit(9, call(pod=3)), submit(0, twin), submit(1, call(pod=2, priority=50)), submit(0, dataclasses.replace(twin, priority=90)), answers=planned(9, SLOW), config=ONE),
-        plan(submit(9, call(pod=2)), submit(0, call(version=1)), submit(1, call(version=2, payload={"value": 3})), answers=planned(9, SLOW), config=ONE),
+        plan(submit(9, call(pod=2, priority=100)), submit(0, twin), submit(0, twin), fault("queue_cancel", at=1.0, submit=1), answers=planned(9, SLOW), config=ONE),
+        plan(submit(9, call(pod=2, priority=100)), submit(0, dataclasses.replace(twin, deadline=2.0)), submit(0, twin), answers=planned(9, SLOW), config=ONE),
+        plan(submit(9, call(pod=2, priority=100)), submit(0, twin), submit(1, call(key="key-o0", generation=(1, 1), payload={"value": 9})), answers=planned(9, SLOW), config=ONE),
+        plan(submit(9, call(pod=3, priority=100)), submit(0, twin), submit(1, call(pod=2, priority=50)), submit(0, dataclasses.replace(twin, priority=90)), answers=planned(9, SLOW), config=ONE),
+        plan(submit(9, call(pod=2, priority=100)), submit(0, call(version=1)), submit(1, call(version=2, payload={"value": 3})), answers=planned(9, SLOW), config=ONE),
         plan(submit(0, call("get")), submit(0, call("get")), answers=planned(0, SLOW)),
+        plan(submit(9, call(pod=3, priority=100)), submit(0, dataclasses.replace(twin, priority=10)), submit(1, call(pod=2, priority=50)), submit(0, dataclasses.replace(twin, priority=40)), answers=planned(9, SLOW), config=ONE),
     ]  # fmt: skip
 
 
@@ -237,7 +239,7 @@ def _ambiguous() -> list[QueuePlan]:
 
 
 def _ends() -> list[QueuePlan]:
-    waiting = (submit(9, call(pod=2)), submit(0, call()))
+    waiting = (submit(9, call(pod=2, priority=100)), submit(0, call()))
     held = planned(9, SLOW)
     plans = []
     for at in (0.0, 1.0, 3.0, 4.0):
@@ -271,7 +273,7 @@ def _callbacks() -> list[QueuePlan]:
         plan(submit(0, call("evaporate"), then=call(pod=2), then_operation="o1")),
         plan(submit(0, call(), then_close=True), submit(1, call(pod=2)), submit(2, call(pod=3)), config=ONE),
         plan(submit(0, call("evaporate"), then_close=True), submit(1, call(pod=2), at=1.0)),
-        plan(submit(9, call(pod=2)), submit(0, call(), then=call(pod=3), then_operation="o1"), fault("queue_close", at=1.0), answers=planned(9, SLOW), config=ONE),
-        plan(submit(9, call(pod=2)), submit(0, call(), then_close=True), fault("queue_cancel", at=1.0, submit=1), answers=planned(9, SLOW), config=ONE),
+        plan(submit(9, call(pod=2, priority=100)), submit(0, call(), then=call(pod=3), then_operation="o1"), fault("queue_close", at=1.0), answers=planned(9, SLOW), config=ONE),
+        plan(submit(9, call(pod=2, priority=100)), submit(0, call(), then_close=True), fault("queue_cancel", at=1.0, submit=1), answers=planned(9, SLOW), config=ONE),
         plan(submit(0, call(deadline=math.inf), then_close=True), submit(1, call(pod=2)), answers=planned(1, SLOW)),
     ]  # fmt: skip
