@@ -62,10 +62,14 @@ class QueueHands:
 
     def submit(self, step: QueueSubmit) -> None:
         """Submit a call; see the step's kind."""
-        if self.submits_aside:
-            self.aside("submit", lambda: self._submit(step.call, step.operation, "caller", step) and None)
-        else:
+
+        def work() -> None:
             self._submit(step.call, step.operation, "caller", step)
+
+        if self.submits_aside:
+            self.aside("submit", work)
+        else:
+            work()
 
     def probe(self, call: ApiCall, operation: str) -> str:
         """Submit a read that tells whether slots and tokens are all there; the answer is its op."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from ..harness.calls import ApiCall
 from ..harness.queue_dialect import QueueDialect
 from ..harness.queue_protocols import QueueConfig
 from .calls import pick
@@ -104,7 +105,9 @@ def queue_plans(draw: st.DrawFn, /, dialect: QueueDialect, *, starved: bool = Fa
     if starved:
         config = dataclasses.replace(config, qps=pick(draw, (0.5, 1.0, 0.25)), burst=pick(draw, (1, 2)))
     like = flavour(draw, dialect)
-    calls, times, thens = [], [], []
+    calls: list[ApiCall] = []
+    times: list[float] = []
+    thens: list[str] = []
     at = 0.0
     for _ in range(pick(draw, (2, 1, 3, 4, 5, 6))):
         at = round(at + pick(draw, (0.0, 0.0, 0.0, 0.5, 0.001, 1.0, 3.0, config.attempt_timeout)), 6)
