@@ -53,7 +53,7 @@ def _attempt(parts: Parts, entry: Entry, now: float) -> Attempt:
     if entry.attempts > 1:
         parts.accounts.retries += 1
     version = entry.pinned
-    if version is None:
+    if version is None and entry.call.precondition.resource_version is not None:
         version = parts.own_writes.rebased(entry.call.uid, entry.call.precondition.resource_version)
     entry.sent_version = version
     timeout = min(timeout, entry.deadline - now)
@@ -151,7 +151,7 @@ def _guarded(entry: Entry) -> bool:
 
 
 def _done(parts: Parts, entry: Entry, reading: Reading) -> None:
-    if entry.ordered:
+    if entry.ordered and entry.sent_version is not None:
         parts.own_writes.wrote(entry.call.uid, entry.sent_version, parts.version_of(reading.body))
     entry.undecided = False
     _ended(parts, entry, "noop" if reading.noop else "applied", "", Fate.DONE, reading.status)
@@ -169,7 +169,7 @@ def _ended(parts: Parts, entry: Entry, kind: str, reason: str, fate: Fate, statu
     plugins = [] if kind != "failed" else sorted({
         one.call.plugin for one in entry.waiting() if one.call is not None and not one.asked
     })  # fmt: skip
-    if entry.wanting:
+    if entry.wanting and parts.handlers:
         completed(parts, entry, parts.view(kind, reason, status=status), plugins)
     finish(parts, entry, kind, reason, fate, status=status)
 

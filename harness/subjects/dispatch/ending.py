@@ -113,11 +113,12 @@ def bury(parts: Parts, entry: Entry, fate: Fate) -> None:
         parts.objects.unplace(entry)
     if was_parked and entry.twin_of is not None:
         entry.twin_of.parked = None
-    heir = _pass_on_parked(parts, entry, fate)
-    _settle_withheld(parts, entry, fate)
+    heir = None if entry.parked is None else _pass_on_parked(parts, entry, fate)
+    if entry.withheld or entry.survivor is not None:
+        _settle_withheld(parts, entry, fate)
     if entry.prerequisite_of:
         _tell_binds(parts, entry, fate, heir)
-    if placed:
+    if placed and uid in parts.objects.held:
         promote(parts, uid)
     entry.attempt = entry.twin_of = entry.survivor = entry.twin_key = entry.payload = None
     entry.tickets = []

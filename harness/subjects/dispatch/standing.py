@@ -20,7 +20,7 @@ def consider(parts: Parts, entry: Entry) -> None:
     call = entry.call
     if entry.ordered and (not entry.placed or parts.objects.holder(call.uid) is not entry):
         return
-    if call.type == BIND and not entry.undecided and call.uid in parts.needs:
+    if call.type == BIND and not entry.undecided and call.uid in parts.needs.held:
         return
     entry.state = READY
     parts.ready.push(entry)
@@ -38,8 +38,10 @@ def arrange(parts: Parts, entry: Entry) -> None:
     """Give an unplaced write its place on its object: under a more relevant one, or in the order with its own subjects under it."""
     objects, uid = parts.objects, entry.call.uid
     if uid not in objects.held:
-        objects.place(entry)
-        consider(parts, entry)
+        objects.place(entry)  # alone, and so the holder
+        if entry.state == BLOCKED and (entry.call.type != BIND or entry.undecided or uid not in parts.needs.held):
+            entry.state = READY
+            parts.ready.push(entry)
         return
     top = dominator(objects, entry)
     if top is not None:
