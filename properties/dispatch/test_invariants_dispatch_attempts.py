@@ -239,19 +239,15 @@ def test_backoff_of_many_attempts():
 def test_every_invariant_is_tested():
     """Each has a history that holds, one that violates and one that is vacuous, in some file of this folder."""
     text = "".join(path.read_text() for path in sorted(Path(__file__).parent.glob("test_invariants_dispatch_*.py")))
-    found = {
-        (name, answer)
-        for name, answer in re.findall(
-            r'\(\s*"(dispatch\.\w+)",.*?"(held|violated|vacuous|undecided)",?\s*\)', text, re.DOTALL
-        )
-    }
+    case = r'\("(dispatch\.\w+)",(?:(?!"dispatch\.).)*?"(held|violated|vacuous)",?\s*\)'
+    found = set(re.findall(case, re.sub(r"\(\s+", "(", text), re.DOTALL))
     wanted = {
         (name, answer)
         for name in catalogue()
         if name.startswith("dispatch.")
         for answer in ("held", "violated", "vacuous")
     }
-    assert wanted - found == {("dispatch.no_inversion", "held")}  # that one is a test of its own
+    assert wanted - found <= {("dispatch.no_inversion", "held")}  # that one is a test of its own
 
 
 def big(calls):
@@ -283,13 +279,8 @@ def seconds_for(calls):
 @pytest.mark.slow
 def test_checkers_are_linear():
     """Ten times the events take at most about ten times as long (SPEC 5; generous, for a busy machine)."""
-    seconds_for(200)
-    small, _ = seconds_for(500)
-    large, _ = seconds_for(5000)
+    seconds_for(50)
+    small, _ = seconds_for(200)
+    large, _ = seconds_for(2000)
     assert large < 25 * small
     assert traces(big(5).history)[0].submits
-
-
-if __name__ == "__main__":
-    for size in (1_000, 10_000, 100_000):
-        print(*seconds_for(size))

@@ -74,6 +74,8 @@ def _agree(trace: DispatchTrace) -> Finding:
 def _executing(trace: DispatchTrace) -> Finding:
     """Judged when nothing is under way, and nothing ended or started in that instant."""
     witnesses: list[int] = []
+    if not trace.stats:
+        return held()
     running, last, at = 0, -1.0, 0
     marks = [(seq, what, item) for seq, what, item in trace.steps if isinstance(item, Attempt)]
     for event in trace.stats:
