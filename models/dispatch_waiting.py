@@ -310,6 +310,8 @@ class _Sweep:
         """Whether a better call was surely eligible since before a worker and a token were both free."""
         self._unstage(token)
         operation, seq = attempt.operation, attempt.start.seq
+        if len(place.live) == 2 and next(iter(place.live)) is operation and operation.alone is not None:
+            self._lent(operation, list(place.live)[1], seq)
         if len(place.live) != 1 or operation not in place.live:
             return
         if self.trace.dialect.coalescing == "newest" and place.version > 1:
@@ -328,13 +330,21 @@ class _Sweep:
         else:
             mine = priorities - (aging * askers[0].began if order == "aged" else 0.0)
             margin = 1e-6 + (2 * aging * self.near if order == "aged" else 0.0)
-        joined = self.found.compared_joined if len(better.operation.submits) > 1 else self.found.compared
+        joins = len(better.operation.submits) > 1 or len(askers) > 1
+        joined = self.found.compared_joined if joins else self.found.compared
         (joined if lender is None else self.found.lent).append(seq)
         started = better.operation.first
         if -key <= mine + margin or (started is not None and started.began <= attempt.began + self.near):
             return
         into = self.found.wrong if lender is None else self.found.inverted
         into.append(WrongPop(attempt=attempt, instead=better, lent=lender))
+
+    def _lent(self, holder: Operation, waiter: Operation, seq: int) -> None:
+        """The holder of an object goes before a call that is more urgent than itself, as one that waits for it is more urgent still."""
+        best = self._best(seq, holder)
+        mine, theirs = holder.submits[0], waiter.submits[0]
+        if best is not None and mine.rank == theirs.rank and self._key(mine) < -best[0] <= self._key(theirs):
+            self.found.lent.append(seq)
 
     def _unstage(self, token: float) -> None:
         """Calls that were there before a worker or a token became free, whichever came last, take part."""
