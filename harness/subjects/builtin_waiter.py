@@ -25,7 +25,8 @@ CLAIMS = frozenset(
     fetch_first schedule jitter early_wake deadline final_poll absolute_fetch_timeout prompt_stop only_reads
     failure disjoint timeout_tells result unknown_status unknown_visible retry_after retry_after_ms retry_after_date
     retry_after_2xx transient permanent not_found_grace cancel_prompt cancel_original monotonic overflow_safe bounded_memory
-    independent twins resources validates ids_escaped create_idempotent direct_504 on_poll reference
+    independent twins resources validates ids_escaped on_poll reference
+    create_idempotent submit_told submit_retries submit_surfaces submit_paces direct_504
     """.split()
 )
 

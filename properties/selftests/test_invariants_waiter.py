@@ -136,11 +136,11 @@ def wait(*steps, dialect=None, claims=WAITER_CLAIMS, **call):
     return history(("w0", call, steps), dialect=dialect, claims=claims)
 
 
-def post(at, key, *, http=200, error=None, path="/v2/parse/jobs"):
+def post(at, key, *, http=200, error=None, path="/v2/parse/jobs", body="", headers=None):
     end = (
         {"ending": "error", "error": error}
         if error
-        else {"ending": "answer", "status": http, "headers": {}, "body": ""}
+        else {"ending": "answer", "status": http, "headers": headers or {}, "body": body}
     )
     headers = {} if key is None else {"idempotency-key": key}
     return [
@@ -428,6 +428,26 @@ CASES = {
     "waiter.create_key_stable": (
         client(post(0, "k", error="ReadError"), post(1, "k")),
         client(post(0, "k", error="ReadError"), post(1, "l")),
+        client(post(0, "k")),
+    ),
+    "waiter.submit_told": (
+        client(post(0, "k", body='{"job_id": "job-7"}'), returned(0, "pending", job_id="job-7")),
+        client(post(0, "k", http=503), raised(0, "other", type="TypeError")),
+        client(post(0, "k")),
+    ),
+    "waiter.submit_retried": (
+        client(post(0, "k", http=503), post(1, "k")),
+        client(post(0, "k", error="ReadError"), raised(0, "transport")),
+        client(post(0, "k")),
+    ),
+    "waiter.submit_permanent_surfaced": (
+        client(post(0, "k", http=422), raised(0, "transport")),
+        client(post(0, "k", http=422), post(1, "k")),
+        client(post(0, "k", http=503), post(1, "k")),
+    ),
+    "waiter.submit_paced": (
+        client(post(0, "k", http=429, headers={"retry-after": "3"}), post(3, "k")),
+        client(post(0, "k", http=429, headers={"retry-after": "3"}), post(1, "k")),
         client(post(0, "k")),
     ),
     "waiter.direct_504": (

@@ -17,7 +17,15 @@ SPECIAL = {
     "concurrent": ("waiter.waits_independent",),
     "parameters": ("waiter.bad_parameters_refused", "waiter.good_parameters_accepted", "waiter.overflow_safe"),
     "memory": ("waiter.bounded_memory",),
-    "client": ("waiter.create_not_doubled", "waiter.create_key_stable", "waiter.direct_504"),
+    "client": (
+        "waiter.create_not_doubled",
+        "waiter.create_key_stable",
+        "waiter.direct_504",
+        "waiter.submit_told",
+        "waiter.submit_retried",
+        "waiter.submit_permanent_surfaced",
+        "waiter.submit_paced",
+    ),
 }
 
 

@@ -13,7 +13,7 @@ from ....harness.verdicts import Finding, held, undecided, violated
 from ...trace import mapping, split
 
 
-def _by_op(history: History, path: str) -> dict[str, list[Event]]:
+def calls_of(history: History, path: str) -> dict[str, list[Event]]:
     """The events of each call of this path (``create`` or ``direct``), by run and name.
 
     The call's start says which path it takes; without one its name does (``c0`` submits, ``d0`` is direct).
@@ -43,7 +43,7 @@ def _create_not_doubled(history: History) -> Finding:
                     expected="one job", observed=", ".join(jobs),
                 )  # fmt: skip
     seen: list[int] = []
-    for happened in _by_op(history, "create").values():
+    for happened in calls_of(history, "create").values():
         starts = [event for event in happened if event.kind == events.FETCH_START]
         lost = [event for event in happened if event.kind == events.FETCH_END and not _answered(event)]
         if len(starts) > 1 or lost:
@@ -59,7 +59,7 @@ def _answered(end: Event) -> bool:
 def _create_key_stable(history: History) -> Finding:
     owners: dict[str, tuple[str, Event]] = {}
     seen: list[int] = []
-    for op, happened in _by_op(history, "create").items():
+    for op, happened in calls_of(history, "create").items():
         posts = [
             event
             for event in happened
@@ -111,7 +111,7 @@ def _resource(happened: list[Event]) -> str | None:
 
 def _direct_504(history: History) -> Finding:
     seen: list[int] = []
-    for happened in _by_op(history, "direct").values():
+    for happened in calls_of(history, "direct").values():
         late = next(
             (event for event in happened if event.kind == events.FETCH_END and event.data.get("status") == 504), None
         )
