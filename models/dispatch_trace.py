@@ -362,7 +362,8 @@ class _Reader:
         self.dialect = QueueDialect.from_json(cast("Mapping[str, Json]", revive(dialect)) if dialect else {})
         self.claims = frozenset(str(claim) for claim in claims) if isinstance(claims, list) else frozenset()
         plan = history.header.get("plan")
-        self.tick = number(plan.get("tick"), 0.0) if isinstance(plan, dict) else 0.0
+        inner = _mapping(_mapping(plan).get("plan"))
+        self.tick = number(inner.get("tick"), 0.0)
         self.made: list[DispatchTrace] = []
         self.trace: DispatchTrace | None = None
         self.tries: dict[str, Attempt] = {}

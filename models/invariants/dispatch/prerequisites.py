@@ -27,7 +27,10 @@ def _pairs(trace: DispatchTrace) -> list[tuple[Submit, list[Operation]]]:
         mine = [
             operation
             for operation in needed[bind.uid]
-            if any(item.live_at(bind.start.seq) and item.context == bind.context for item in operation.submits)
+            if any(
+                item.live_at(bind.start.seq) and (item.context, item.prerequisite_of) == (bind.context, bind.uid)
+                for item in operation.submits
+            )
         ]
         if mine:
             found.append((bind, mine))
@@ -45,8 +48,8 @@ def _done_seq(operation: Operation) -> int | None:
 def _before_bind(trace: DispatchTrace) -> Finding:
     witnesses = []
     for bind, needed in _pairs(trace):
-        first = bind.operation.first
-        if first is None:
+        first = next((item for item in bind.operation.tries if item.start.seq > bind.start.seq), None)
+        if first is None or bind.operation.sent_seq < bind.start.seq:
             continue
         for operation in needed:
             done = _done_seq(operation)

@@ -95,6 +95,8 @@ def _turned_away(trace: DispatchTrace, submit: Submit, why: str, witnesses: list
     if submit.accepted is None and submit.outcome is None:
         return None
     allowed = ("refused", "closed") if why != "expired" else ("expired", "closed", "refused")
+    if submit.deadline <= submit.began + trace.near:
+        allowed = (*allowed, "expired")  # it may be checked first
     if submit.kind in allowed and submit.told <= submit.began + trace.near:
         witnesses.append(submit.start.seq)
         return None
