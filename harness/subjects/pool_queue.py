@@ -59,24 +59,16 @@ class Pool:
 
 
 class PoolHandle(BareHandle):
-    """The pool on the bench. ``before``: awaited in the worker before a call is sent."""
+    """The pool on the bench."""
 
-    def __init__(
-        self, bench: QueueBench, config: QueueConfig, before: Callable[[], Awaitable[object]] | None = None
-    ) -> None:
+    def __init__(self, bench: QueueBench, config: QueueConfig) -> None:
         self._bench = bench
         self._timeout = config.attempt_timeout
-        self._before = before
         self._pool = Pool(config.workers)
 
     def submit(self, call: ApiCall, settled: Callable[[Any], None]) -> Job:
         """A job of its priority; its future tells how it ended."""
         job = Job(self._bench, call, self._timeout, settled)
-
-        async def work() -> Any:
-            if self._before is not None:
-                await self._before()
-            return await job.run()
 
         def done(future: asyncio.Future[Any]) -> None:
             if future.cancelled():
@@ -85,7 +77,7 @@ class PoolHandle(BareHandle):
                 job.ended(future.exception() or future.result())
 
         try:
-            job.own = self._pool.submit(call.priority, work)
+            job.own = self._pool.submit(call.priority, job.run)
         except RuntimeError:
             job.tell(OutcomeView(kind="closed", reason="closed"))
         else:

@@ -1,42 +1,80 @@
-"""``pyrate-limiter`` (PyPI, MIT), unmodified: its asynchronous limiter in front of a plain worker pool, in the role of the quota.
+"""``pyrate-limiter`` (PyPI, MIT), unmodified: its asynchronous limiter in front of a plain pool, in the role of the quota.
 
 Its documentation: ``TokenBucket`` is "a bucket of ``burst`` tokens refilling at ``limit / interval``", for a ``StateBucket``;
 ``try_acquire_async`` waits until a permit is there. A quota of the bench is such a rate, its interval rounded up to whole milliseconds,
 which is what the package counts in. A bucket's ``rates`` can be set, which is how the quota changes in mid-run. Only the rate is claimed
-(it is a safety invariant, so no claim names it): the pool around it is judged as itself, see :mod:`.pool_queue`. Its synchronous limiter,
-which sleeps in threads, its background leaking, which a ``StateBucket`` does not need, and its shared backends are not on the bench.
+(it is a safety invariant, so no claim names it): the pool around it is the adapter's, a task a call behind a semaphore. Its synchronous
+limiter, which sleeps in threads, its background leaking, which a ``StateBucket`` does not need, and its shared backends are not on the bench.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 from ..adapter import Adapter
+from ..calls import ApiCall, OutcomeView
 from ..queue_dialect import QueueDialect
 from ..queue_protocols import QueueBench, QueueConfig, QueueSubject
-from ._jobs import DEFAULTS, PLAIN, same
-from .pool_queue import PoolHandle
+from ._jobs import DEFAULTS, PLAIN, BareHandle, Job, same
 
 DIALECT = QueueDialect(
-    **{**PLAIN, "order": "priority", "rate": True},
+    **{**PLAIN, "rate": True},
     parameters=frozenset({"workers", "attempt_timeout", "qps", "burst"}),
     defaults={name: value for name, value in DEFAULTS.items() if name != "qps"},
 )
 
 
-class LimitedHandle(PoolHandle):
-    """The pool, whose workers ask the limiter before each call."""
+class LimitedHandle(BareHandle):
+    """A task a call, so many at once, each of which asks the limiter before it is sent."""
 
     def __init__(self, bench: QueueBench, config: QueueConfig, package: Any) -> None:
-        super().__init__(bench, config, self._permit)
+        self._bench = bench
+        self._timeout = config.attempt_timeout
         self._package = package
+        self._slots = asyncio.Semaphore(config.workers)
+        self._tasks: dict[asyncio.Task[None], None] = {}
+        self._closed = False
         self._limiter: Any = None
         self._bucket: Any = None
         self._limited = False
         self.set_rate(config.qps, config.burst)
+
+    def submit(self, call: ApiCall, settled: Callable[[Any], None]) -> Job:
+        """A task that waits for a slot and a permit."""
+        job = Job(self._bench, call, self._timeout, settled)
+        if self._closed:
+            job.tell(OutcomeView(kind="closed", reason="closed"))
+            return job
+        job.own = asyncio.get_running_loop().create_task(self._send(job))
+        self._tasks[job.own] = None
+        job.own.add_done_callback(lambda task: self._done(job, task))
+        return job
+
+    async def _send(self, job: Job) -> Any:
+        async with self._slots:
+            if self._limited:
+                await self._limiter.try_acquire_async("api")
+            return await job.run()
+
+    def _done(self, job: Job, task: asyncio.Task[Any]) -> None:
+        self._tasks.pop(task)
+        if task.cancelled():
+            job.given_up("cancelled")
+        else:
+            job.ended(task.exception() or task.result())
+
+    def cancel(self, ticket: Job) -> None:
+        """Cancel its task, wherever it waits."""
+        ticket.own.cancel()
+
+    async def close(self) -> None:
+        """Work off what was submitted."""
+        self._closed = True
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def set_rate(self, qps: float, burst: int) -> None:
         """Another quota from now on; an infinite one asks nobody."""
@@ -50,10 +88,6 @@ class LimitedHandle(PoolHandle):
             # Leaking is a thread of its own, and has nothing to do for this bucket.
             self._limiter = package.Limiter(package.SingleBucketFactory(self._bucket, schedule_leak=False))
         self._bucket.rates = rates
-
-    async def _permit(self) -> None:
-        if self._limited:
-            await self._limiter.try_acquire_async("api")
 
 
 def load() -> Sequence[QueueSubject]:
@@ -85,6 +119,6 @@ ADAPTER = Adapter(
     group="real",
     load=load,
     package="pyrate-limiter",
-    summary="pyrate-limiter's quota in front of a plain worker pool",
+    summary="pyrate-limiter's quota in front of a plain pool",
     kind="queue",
 )
