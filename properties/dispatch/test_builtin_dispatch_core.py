@@ -718,6 +718,16 @@ def test_permanent_errors_reach_each_plugin_once():
     assert sum(isinstance(deed, Reevaluate) for deed in deeds) == 1
 
 
+def test_what_was_taken_is_not_filled_any_more():
+    """A thread that looked at an empty list after it let the lock go did what another one was to do, too."""
+    core = made()
+    taken = core.take()
+    core.submit(pod(), 0, lambda view: None)
+    run(core)
+    assert taken == []
+    assert len(core.take()) == 2
+
+
 # -- figures -----------------------------------------------------------------------------------------------------------
 
 

@@ -26,13 +26,11 @@ from .config import RELEVANCE, QueueConfig
 from .core import DispatchCore
 from .deeds import Handler, do, log_error
 from .entry import Attempt, Ticket
+from .naps import LEAST_NAP, reached
 
 __all__ = ["DispatchQueue", "Send"]
 
 Send = Callable[[ApiCall], Awaitable[Any]]
-
-_LEAST_NAP = 1e-6
-"""Seconds; so that a clock which shows less than was slept can't hold the timer in place."""
 
 
 class DispatchQueue:
@@ -270,21 +268,25 @@ class DispatchQueue:
     async def _timer(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         core = self.core
         task_status.started()
+        slept_to = -math.inf
         while not core.closed:
-            now = self._clock.monotonic()
+            now = reached(self._clock, slept_to)
             core.tick(now)
             self._nap_until = core.wake_at(now)
             self._after()
             if core.closed:
                 return
-            now = self._clock.monotonic()
-            self._nap_until = core.wake_at(now)
+            now = reached(self._clock, slept_to)
+            target = core.wake_at(now)
+            if target <= now and core.can_start(now):
+                target = math.inf  # a worker is on its way to what is due, and wakes the timer then
+            self._nap_until = target
             try:
                 with anyio.CancelScope() as self._nap:
-                    if self._nap_until == math.inf or (self._nap_until <= now and core.can_start(now)):
-                        self._nap_until = math.inf  # a worker is on its way to what is due, and wakes the timer then
+                    if target == math.inf:
                         await anyio.sleep_forever()
-                    await self._clock.sleep(max(self._nap_until - now, _LEAST_NAP))
+                    await self._clock.sleep(max(target - now, LEAST_NAP))
+                    slept_to = target
             except anyio.get_cancelled_exc_class():
                 if not _survives():
                     raise

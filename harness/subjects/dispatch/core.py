@@ -208,9 +208,8 @@ class DispatchCore:
 
     def take(self) -> list[Deed]:
         """What a driver has to do now, in order, outside of its lock: tell submitters, call handlers, abort attempts."""
-        deeds = self._parts.deeds
-        if deeds:
-            self._parts.deeds = []
+        # Never the list that is still filled: a thread looks at the answer after it has let the lock go.
+        deeds, self._parts.deeds = self._parts.deeds, []
         return deeds
 
     def can_start(self, now: float) -> bool:

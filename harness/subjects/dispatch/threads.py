@@ -21,12 +21,12 @@ from .config import RELEVANCE, QueueConfig
 from .core import DispatchCore
 from .deeds import Handler, do, log_error
 from .entry import Attempt, Ticket
+from .naps import LEAST_NAP, reached
 
 __all__ = ["BlockingSend", "RealThreads", "ThreadDispatchQueue"]
 
 BlockingSend = Callable[[ApiCall], Any]
 
-_LEAST_NAP = 1e-6
 _LONGEST_NAP = 86_400.0
 
 
@@ -253,9 +253,10 @@ class ThreadDispatchQueue:
 
     def _timer(self) -> None:
         self._own.add(threading.get_ident())
+        slept_to = -math.inf
         while True:
             with self._lock:
-                now = self._clock.monotonic()
+                now = reached(self._clock, slept_to)
                 self._core.tick(now)
                 self._nap_until = math.inf
                 self._wake_worker(now)
@@ -265,15 +266,15 @@ class ThreadDispatchQueue:
             with self._lock:
                 if self._core.closed:
                     break
-                now = self._clock.monotonic()
+                now = reached(self._clock, slept_to)
                 wake_at = self._core.wake_at(now)
                 if wake_at <= now and self._core.can_start(now):
                     wake_at = math.inf  # a worker is on its way to what is due, and wakes the timer then
                 self._nap_until = wake_at
                 if wake_at == math.inf:
                     self._time.wait()
-                else:
-                    self._time.wait(min(max(wake_at - now, _LEAST_NAP), _LONGEST_NAP))
+                elif not self._time.wait(min(max(wake_at - now, LEAST_NAP), _LONGEST_NAP)):
+                    slept_to = min(wake_at, now + _LONGEST_NAP)
         self._deliver()
 
     def _wake_worker(self, now: float) -> None:
