@@ -37,7 +37,7 @@ def prepare(plan: QueuePlan, world: QueueWorld, config: QueueConfig) -> None:
             for call in (item.data.call, item.data.then):
                 if call is not None and call.uid not in made_later and call.effect != "CREATE":
                     world.server.create_pod(call.name, call.uid, quietly=True)
-    for number in range(probes(config)):
+    for number in range(probes(config) + 1):
         world.server.create_pod(f"probe-{number}", f"uid-probe-{number}", quietly=True)
 
 
@@ -65,17 +65,24 @@ def program(plan: QueuePlan, hands: QueueHands, world: QueueWorld, config: Queue
         recorder.note(events.BENCH_NOTE, events.BENCH, what="memory", kept=snapshots_alive(recorder.history), live=live)
     if not hands.closing:
         hands.stats()
+        if config.breaker_failures:  # a breaker that has been left half-open is closed by one call that goes well
+            hands.probe(_read(config, count), f"probe{count}")
+            yield time.now + PROBE_SECONDS + min(2 / max(config.qps, 0.01), 1_000.0)
         ops = [f"s{len(hands.submits) + number}" for number in range(count)]
         recorder.note(queue_events.PROBE, events.BENCH, count=count, ops=ops, seconds=PROBE_SECONDS)
         for number in range(count):
-            call = ApiCall(
-                uid=f"uid-probe-{number}", name=f"probe-{number}", type="get", target="pod", effect="READ",
-                plugin="probe", context="probe", priority=config.priority_high,
-            )  # fmt: skip
-            hands.probe(call, f"probe{number}")
+            hands.probe(_read(config, number), f"probe{number}")
         slowest = count / max(config.qps, 0.01)
         yield time.now + 2 * PROBE_SECONDS + min(slowest, 1_000.0)
     hands.stats()
     hands.close("caller")
     yield time.now + CLOSE_WITHIN
     world.kills.tell()
+
+
+def _read(config: QueueConfig, number: int) -> ApiCall:
+    """A plain read of an object of its own, outside of every share."""
+    return ApiCall(
+        uid=f"uid-probe-{number}", name=f"probe-{number}", type="get", target="pod", effect="READ",
+        plugin="probe", context="probe", priority=config.priority_high,
+    )  # fmt: skip

@@ -6,6 +6,7 @@ exception of whoever draws the schedule, come through.
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import ExitStack
 from typing import Final
 
@@ -19,6 +20,7 @@ from ..harness.loop.schedules import chooser_for, seeded_schedule
 from ..harness.loop.simloop import simulate
 from ..harness.loop.threads import CoopThreads
 from ..harness.loop.triorun import simulate_trio
+from ..harness.queue_dialect import QueueDialect
 from ..harness.queue_protocols import QueueSubject
 from ..harness.recorder import Recorder
 from ..harness.timepatch import patch_time
@@ -61,7 +63,7 @@ def run_queue(
         data: dict[str, object] = {
             "subject": subject.name,
             "mode": subject.mode,
-            "dialect": subject.dialect.as_json(),
+            "dialect": dialect_of(plan, subject).as_json(),
             "claims": sorted(subject.claims),
             "plan": plan_to_json(plan),
         }
@@ -81,6 +83,13 @@ def run_queue(
     if broken is not None:
         raise BenchBrokenError(f"a bug of the bench, not of {subject.name}: {broken!r}") from broken
     return history
+
+
+def dialect_of(plan: QueuePlan, subject: QueueSubject) -> QueueDialect:
+    """The subject's dialect as this plan leaves it: on a coarse clock two instants are one within two of its ticks (one until it shows that
+    a time has come, one by which a sleep that was reckoned from it is too long)."""
+    resolution = max(subject.dialect.resolution, 2 * plan.tick)
+    return dataclasses.replace(subject.dialect, resolution=resolution)
 
 
 class _Run:
