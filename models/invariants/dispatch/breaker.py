@@ -32,9 +32,15 @@ def _walk(trace: DispatchTrace, limit: int) -> tuple[_Breaker, list[tuple[Attemp
     breaker, probing = _Breaker(), []
     wait = trace.config.breaker_open
     for seq, what, item in trace.steps:
-        if not isinstance(item, Attempt) or item.back:
+        if not isinstance(item, Attempt):
             continue
         at = item.began if what == "start" else item.ended
+        if item.back:  # whether read-backs count is the breaker's own choice; an answer may close it
+            if what == "end" and item.transient:
+                breaker.opened = max(breaker.opened, at) if breaker.state == "open" else breaker.opened
+            elif what == "end" and item.verdict != table.CANCELLED:
+                breaker.state, breaker.streak, breaker.since = "closed", 0, seq
+            continue
         if breaker.state == "open" and at >= breaker.opened + wait - trace.near:
             breaker.state, breaker.probes = "half", []
         if what == "start":

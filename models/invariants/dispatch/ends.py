@@ -18,16 +18,16 @@ def _one_outcome(trace: DispatchTrace) -> Finding:
                 f"was told {len(submit.again) + 1} outcomes", [submit, submit.outcome, *submit.again], of=call(submit),
                 expected="one outcome", observed=f"{told(submit)}, then another at {seconds(submit.again[0].at)}",
             )  # fmt: skip
-        if submit.outcome is not None:
-            witnesses.append(submit.outcome.seq)
-        else:
+        if submit.outcome is None or (trace.settled is not None and submit.live_at(trace.settled.seq)):
             waiting.append(submit)
+        else:
+            witnesses.append(submit.outcome.seq)
     if trace.settled is not None:
         for submit in waiting:
             if submit.start.seq < trace.settled.seq:
                 return breach(
                     "has no outcome though everything must have settled", [submit, trace.settled], of=call(submit),
-                    expected=f"an outcome by {seconds(trace.settled.at)}", observed="none",
+                    expected=f"an outcome by {seconds(trace.settled.at)}", observed=told(submit),
                 )  # fmt: skip
     if trace.stop is not None:
         reason, detail = str(trace.stop.data.get("reason")), str(trace.stop.data.get("detail") or "")

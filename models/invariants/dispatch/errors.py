@@ -17,9 +17,10 @@ NOT_BY_ATTEMPTS = frozenset(
 
 
 def _sure(submit: Submit, attempt: Attempt) -> bool:
-    """Every try before this one was decided, and this one did what its answer says."""
+    """Every try before this one was surely refused (one that was never sent may be taken for ambiguous), and this one did what its answer
+    says."""
     before = submit.operation.tries[: attempt.index]
-    return not attempt.effects and all(item.verdict in (table.REFUSED, table.UNSENT) for item in before)
+    return not attempt.effects and all(item.verdict == table.REFUSED for item in before)
 
 
 def _ends_at_once(trace: DispatchTrace, verdict: str, what: str) -> Finding:
