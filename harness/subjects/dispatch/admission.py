@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from ...calls import ApiCall, OutcomeView
-from .coalescing import parks, recomputed, twin_key
+from .coalescing import joined, parks, twin_key
 from .config import BIND
 from .ending import leave
 from .entry import BLOCKED, PARKED, READY, WITHHELD, Entry, Ticket
@@ -178,7 +178,7 @@ def _join(parts: Parts, ticket: Ticket, entry: Entry) -> None:
         _is_needed(parts, entry, needed)
         if entry.ordered and needed == entry.call.uid:
             _move_before_its_bind(parts, entry)
-    if recomputed(entry, parts.config.aging) or needed is not None:
+    if joined(entry, ticket, call, parts.config.aging) or needed is not None:
         demand_again(parts, entry)
     parts.room.changed(entry)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...calls import ApiCall
-from .entry import EXECUTING, Entry
+from .entry import EXECUTING, Entry, Ticket
 from .snapshots import same_payload
 
-__all__ = ["Twins", "parks", "recomputed", "twin_key"]
+__all__ = ["Twins", "joined", "parks", "recomputed", "twin_key"]
 
 
 def twin_key(call: ApiCall) -> tuple[Any, ...]:
@@ -72,6 +72,21 @@ class Twins:
 def parks(twin: Entry) -> bool:
     """Whether a newcomer is parked rather than joined: a write whose twin is out, or may have been done already."""
     return twin.call.effect != "READ" and (twin.state == EXECUTING or twin.undecided or twin.read_next)
+
+
+def joined(entry: Entry, ticket: Ticket, call: ApiCall, aging: float) -> bool:
+    """Take one more joiner into what joiners share, without looking at the others. Returns whether the rank has changed."""
+    if entry.wanting == 1:  # the others asked to end
+        return recomputed(entry, aging)
+    entry.priority = max(entry.priority, ticket.priority)
+    entry.enqueued = min(entry.enqueued, ticket.enqueued)
+    entry.deadline = max(entry.deadline, call.deadline)
+    entry.droppable = entry.droppable and call.droppable
+    entry.cost = max(entry.cost, call.rebuild_cost)
+    rank = aging * entry.enqueued - entry.priority
+    changed = rank != entry.rank
+    entry.rank = rank
+    return changed
 
 
 def recomputed(entry: Entry, aging: float) -> bool:
