@@ -132,14 +132,17 @@ class QueuePlan:
         waits = 2 * config.attempt_timeout + config.backoff_cap + self.longest() + 3 * config.breaker_open
         return round(MARGIN + waits + 3 * self._spending(), 6)
 
-    def _spending(self) -> float:
-        """Seconds that the quota takes for all submits, at its lowest."""
+    def seconds_for(self, attempts: int) -> float:
+        """Seconds that the quota, at its lowest, takes for so many attempts."""
         rates = [self.config.qps, *(float(item.data.qps) for item in self.steps if item.kind == "queue_rate")]
         lowest = max(min(rates), 0.01)
-        calls = sum(
-            1 + (getattr(item.data, "then", None) is not None) for item in self.steps if item.kind == "queue_submit"
-        )
-        return (calls + self.config.workers + 1) / lowest if math.isfinite(lowest) else 0.0
+        return attempts / lowest if math.isfinite(lowest) else 0.0
+
+    def _spending(self) -> float:
+        """Seconds that the quota takes for all submits."""
+        steps = [item.data for item in self.steps if item.kind == "queue_submit"]
+        calls = sum(1 + (data.then is not None) for data in steps)
+        return self.seconds_for(calls + self.config.workers + 1)
 
     def words(self) -> list[str]:
         """The plan as sentences, one an item, leaving out whatever is as by default."""

@@ -67,13 +67,12 @@ def program(plan: QueuePlan, hands: QueueHands, world: QueueWorld, config: Queue
         hands.stats()
         if config.breaker_failures:  # a breaker that has been left half-open is closed by one call that goes well
             hands.probe(_read(config, count), f"probe{count}")
-            yield time.now + PROBE_SECONDS + min(2 / max(config.qps, 0.01), 1_000.0)
+            yield time.now + 2 * PROBE_SECONDS + plan.seconds_for(2)
         ops = [f"s{len(hands.submits) + number}" for number in range(count)]
         recorder.note(queue_events.PROBE, events.BENCH, count=count, ops=ops, seconds=PROBE_SECONDS)
         for number in range(count):
             hands.probe(_read(config, number), f"probe{number}")
-        slowest = count / max(config.qps, 0.01)
-        yield time.now + 2 * PROBE_SECONDS + min(slowest, 1_000.0)
+        yield time.now + 2 * PROBE_SECONDS + plan.seconds_for(count + 1)
     hands.stats()
     hands.close("caller")
     yield time.now + CLOSE_WITHIN
