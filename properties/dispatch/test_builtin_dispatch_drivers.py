@@ -211,6 +211,38 @@ def test_a_worker_or_timer_that_is_cancelled_survives(turn):
     simulate(main, time=VirtualTime(origin=0.0))
 
 
+class CoarseClock:
+    """Shows multiples of a quarter of a second."""
+
+    resolution = 0.25
+
+    def monotonic(self):
+        return anyio.current_time() // 0.25 * 0.25
+
+    async def sleep(self, seconds):
+        await anyio.sleep(seconds)
+
+
+def test_a_coarse_clock_delays_nothing_by_more_than_one_tick(play):
+    """A retry is due between two ticks, and so is a deadline."""
+
+    async def main():
+        config = QueueConfig(backoff_first=0.4, backoff_cap=0.4)
+        send = sender(ApiAnswer(status=503), OK, seconds=0)
+        async with DispatchQueue(send, config=config, clock=CoarseClock(), debug=True) as queue:
+            first = queue.submit(pod(1))
+            assert (await queue.outcome(first)).kind == "applied"
+            assert anyio.current_time() <= 0.4
+            await anyio.sleep(2 - anyio.current_time())
+            queue.set_rate(0, 1)
+            queue.submit(pod(2))
+            second = queue.submit(pod(3, deadline=2.3))
+            assert (await queue.outcome(second)).kind == "expired"
+            return anyio.current_time()
+
+    assert play(main) == pytest.approx(2.3)
+
+
 def test_close_from_another_thread():
     async def main():
         async with DispatchQueue(sender(seconds=30)) as queue:

@@ -205,7 +205,7 @@ class DispatchQueue:
         now = self._clock.monotonic()
         core = self.core
         wake_at = core.wake_at(now)
-        if self._idle and wake_at <= now and core.can_start(now):
+        if self._idle and core.can_start(now):
             self._idle.pop().set()  # it wakes the next one, once it has taken its attempt
         if wake_at < self._nap_until and self._nap is not None:
             self._nap.cancel()

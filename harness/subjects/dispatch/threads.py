@@ -194,7 +194,7 @@ class ThreadDispatchQueue:
             return
         now = self._clock.monotonic()
         wake_at = self._core.wake_at(now)
-        if self._idle and wake_at <= now and self._core.can_start(now):
+        if self._idle and self._core.can_start(now):
             self._work.notify()
         if wake_at < self._nap_until:
             self._nap_until = wake_at
