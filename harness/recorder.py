@@ -12,6 +12,17 @@ class BudgetExhausted(BaseException):
     """The run used up its step budget. A BaseException, so that a subject which retries on any ``Exception`` can't swallow it."""
 
 
+PULSE_EVERY = 256
+"""Events between two signs of life of a long run."""
+
+_pulse: list[Callable[[], None]] = []
+
+
+def on_pulse(tell: Callable[[], None]) -> None:
+    """Have ``tell`` called every :data:`PULSE_EVERY` events of any run in this process, so that a long run is not taken for a hang."""
+    _pulse[:] = [tell]
+
+
 class Recorder:
     """Stamps events with the virtual time and appends them to one history.
 
@@ -40,6 +51,9 @@ class Recorder:
         if self._left < 0:
             self.stop("budget", f"more than {self._budget} events")
             raise BudgetExhausted(f"the run caused more than {self._budget} events")
+        if not self._left % PULSE_EVERY:
+            for tell in _pulse:
+                tell()
         return self.history.append(at=self._now(), kind=kind, lane=lane, op=self._named(op), data=data)
 
     def note(self, kind: str, lane: str, op: str = "", /, **data: object) -> Event:

@@ -17,6 +17,7 @@ from ..harness.isolation import EVENTS_FD, show_where_on_request
 from ..harness.jsonable import dumps
 from ..harness.loading import UnknownSubjectError, UnusableSubjectError, load, version_of
 from ..harness.profiles import profile_named
+from ..harness.recorder import on_pulse
 from ..harness.results import ResultWriter, Row, SubjectInfo, SuiteStats
 from ..harness.results.records import record_to_json
 from ..harness.results.writer import write_whole
@@ -88,6 +89,7 @@ def main(job_text: str) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; a KeyboardInterrupt in here is the subject's own
     show_where_on_request()
     parent = _Parent()
+    on_pulse(parent.alive)
     if "" not in sys.path:
         sys.path.insert(0, "")  # package.module:attribute is looked for where the user stands
     try:

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from waitproof.harness import events
+from waitproof.harness import recorder as recording
 from waitproof.harness.history import History, HistoryFormatError
 from waitproof.harness.invariant import Invariant, Level
 from waitproof.harness.jsonable import dumps, loads, plain, safe_repr
@@ -223,3 +225,13 @@ def test_any_name_makes_a_file_name(name):
     assert made
     assert "/" not in made
     assert not made.startswith(".")
+
+
+def test_a_long_run_gives_signs_of_life(monkeypatch):
+    """A run that records events is alive, however long it takes: only one that records none for the limit hangs."""
+    told = []
+    monkeypatch.setattr(recording, "_pulse", [lambda: told.append(1)])
+    writes = Recorder(History({}), lambda: 0.0, budget=1_000)
+    for _ in range(1_000):
+        writes.record(events.BENCH_NOTE, events.BENCH)
+    assert len(told) == 1_000 // recording.PULSE_EVERY + 1
