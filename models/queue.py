@@ -186,8 +186,10 @@ class QueueModel:
             draft.submit(one.index, due=frozenset(words) | one.loose)
         else:
             alone = all(other.asked or other.index == one.index for other in draft.joined(entry.index))
-            words = set() if alone else {"cancelled", "stale", "unknown"}
-            draft.submit(one.index, asked=True, loose=one.loose | words)
+            leaving: set[str] = set() if alone else {"cancelled", "stale", "unknown"}
+            if not entry.flying:  # nothing is on its way that would answer it
+                leaving |= {"unknown", "stale"}
+            draft.submit(one.index, asked=True, loose=one.loose | leaving)
         draft.close_up(entry.index)
 
     def set_rate(self, state: State, qps: float, burst: float) -> State:
@@ -260,6 +262,9 @@ class QueueModel:
             raise NotAllowed(f"no attempt of s{index} may start: {reason}")
         draft = Draft(self.setup, state)
         draft.entry(index, flying=True, started=state.now, attempts=entry.attempts + 1, read=False, since=None)
+        for one in draft.joined(index):
+            if "cancelled" in one.loose:  # it is sent now
+                draft.submit(one.index, loose=one.loose - {"cancelled"})
         draft.fields["bucket"] = limits.taken(state.bucket, state.now)
         return self._done(draft)
 
@@ -371,6 +376,8 @@ class QueueModel:
                 draft.end(index, words, "not", ("attempts", "permanent"))
             else:
                 for one in draft.joined(index):
+                    if draft.state.closing and dialect.close == "abandon":
+                        draft.submit(one.index, loose=one.loose | {"closed"})
                     if one.asked:
                         draft.submit(one.index, due=frozenset({"stale", "cancelled"}) | one.loose)
                 draft.close_up(index)

@@ -143,7 +143,12 @@ class Draft:
             return
         if self.joined(index):
             return
-        if self.parked(index) and (entry.in_flight or entry.undecided != "no"):
-            return
+        if self.parked(index):
+            if entry.in_flight:
+                return
+            if entry.undecided != "no":  # whether it was merged, or runs, or nobody knows, is left open
+                words = {"unknown", "merged:unknown", "merged:applied", "merged:noop"}
+                for one in self.parked(index):
+                    self.submit(one.index, loose=one.loose | words)
         fate: Fate = "unknown" if entry.flying or entry.undecided != "no" else "not"
         self.end(index, {"cancelled"}, fate)

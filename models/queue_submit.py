@@ -68,6 +68,8 @@ def checks(setup: Setup, state: State, arrival: Arrival) -> Iterator[Check]:
         yield Check("expired", "deadline", "must" if call.deadline < state.now - setup.near else "may")
     yield from _key_checks(setup, state, arrival, strictly)
     yield from _supersede_checks(setup, state, call)
+    if _over(setup, state, call):
+        yield Check("refused", "context", "may")
     if limits.has_breaker(setup) and limits.may_be_open(state.breaker):
         yield Check("breaker_open", "breaker", "must" if limits.forbids(state.breaker, setup, state.now) else "may")
     if dialect.shares and call.plugin in setup.config.shares:
@@ -124,6 +126,11 @@ def _supersede_checks(setup: Setup, state: State, call: ApiCall) -> Iterator[Che
             yield Check("refused", "second_bind", "must" if sure else "may")
     if call.precondition.generation is not None and rules.on_object(call) and _obsolete(state, call):
         yield Check("refused", "obsolete", "may")
+
+
+def _over(setup: Setup, state: State, call: ApiCall) -> bool:
+    """Its context or its object is over already; SPEC leaves open what then."""
+    return setup.dialect.contexts and (f"context {call.context}" in state.ended or f"uid {call.uid}" in state.ended)
 
 
 def _obsolete(state: State, call: ApiCall) -> bool:
@@ -224,14 +231,14 @@ def _with_room(setup: Setup, state: State, arrival: Arrival) -> Iterator[State]:
 
 def _accepted(setup: Setup, state: State, arrival: Arrival) -> Iterator[State]:
     call, index = arrival.call, state.submitted
-    over = setup.dialect.contexts and (f"context {call.context}" in state.ended or f"uid {call.uid}" in state.ended)
+    over = _over(setup, state, call)
     submit = Submit(
         index=index,
         op=arrival.op,
         call=call,
         at=state.now,
         entry=index,
-        loose=frozenset({"cancelled", "stale", "refused"}) if over else frozenset(),
+        loose=frozenset({"cancelled", "stale"}) if over else frozenset(),
     )
     twins = [
         one
