@@ -728,6 +728,20 @@ def test_what_was_taken_is_not_filled_any_more():
     assert len(core.take()) == 2
 
 
+@pytest.mark.parametrize("end", ["cancel", "close"])
+def test_an_attempt_that_was_taken_is_not_begun_for_a_call_that_ended_meanwhile(end):
+    core = made(qps=1, burst=1)
+    ticket = core.submit(pod(), 0)
+    attempt = core.next(0)
+    assert core.wanted(attempt)
+    core.cancel(ticket, 0) if end == "cancel" else core.close(0)
+    assert not core.wanted(attempt)
+    core.unstarted(attempt, 0)
+    assert kind(ticket) == {"cancel": "cancelled", "close": "unknown"}[end]
+    assert core.stats(0)["executing"] == 0
+    assert core.stats(0)["tokens"] == 1
+
+
 # -- figures -----------------------------------------------------------------------------------------------------------
 
 

@@ -238,6 +238,10 @@ class DispatchQueue:
         core, clock = self.core, self._clock
         make = self._read if attempt.read else self._send
         assert make is not None
+        if not core.wanted(attempt):  # a callback has cancelled its call since it was taken
+            core.unstarted(attempt, clock.monotonic())
+            self._after()
+            return
         try:
             answer, scope = None, anyio.CancelScope(deadline=anyio.current_time() + attempt.timeout)
             arrived = timed_out = False

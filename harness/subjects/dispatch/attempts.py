@@ -194,9 +194,10 @@ def _go_on(parts: Parts, entry: Entry) -> None:
         return
     if not entry.undecided:
         parts.objects.decided(entry)
-        if not entry.wanting:
-            _nobody(parts, entry)
-            return
+    if not entry.wanting:
+        _nobody(parts, entry)
+        return
+    if not entry.undecided:
         _give_way(parts, entry)
     if entry.ordered and entry.placed:
         promote(parts, entry.call.uid)

@@ -113,6 +113,10 @@ class DispatchCore:
         """An attempt was cancelled from outside. It may have been sent; of the server it says nothing."""
         self._conclude(attempt, Reading(Verdict.LOST, healthy=None), now)
 
+    def wanted(self, attempt: Attempt) -> bool:
+        """Whether an attempt that was taken should still be begun: what happened meanwhile may have cancelled its call."""
+        return not attempt.over and attempt.entry.attempt is attempt and attempt.entry.wanting > 0
+
     def unstarted(self, attempt: Attempt, now: float) -> None:
         """An attempt was taken but surely never begun: token, slot and lease come back."""
         self.tick(now)

@@ -237,6 +237,14 @@ class ThreadDispatchQueue:
         core, clock = self._core, self._clock
         make = self._read if attempt.read else self._send
         assert make is not None
+        with self._lock:
+            wanted = core.wanted(attempt)
+            if not wanted:  # its call was cancelled since it was taken
+                core.unstarted(attempt, clock.monotonic())
+                self._wake()
+        if not wanted:
+            self._deliver()
+            return
         try:
             answer = make(attempt.call)
         except BaseException as error:  # noqa: BLE001 - the error table decides; a worker outlives whatever it is
