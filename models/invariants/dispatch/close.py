@@ -91,6 +91,9 @@ def _refuses_after(trace: DispatchTrace) -> Finding:
             break
         if submit.outcome is None and trace.last is not None and trace.last.at <= submit.began + trace.near:
             continue  # the history ends in that instant
+        over = trace.over(submit)
+        if submit.kind == "cancelled" and over is not None and over.seq < submit.told_seq:
+            continue
         if submit.kind not in ("closed", "refused") or submit.told > submit.began + trace.near:
             return breach(
                 "was submitted after close and was not turned away at once", [ended, submit, submit.outcome], of=call(submit),
