@@ -88,7 +88,7 @@ def load() -> Sequence[WaiterSubject]:
     def wait(bench: WaiterBench, call: WaitCall) -> Any:
         transport = over(httpx.Client(transport=Translated(bench, WORDS, call.resource), timeout=300))
         stack: list[Any] = [policies.RequestIdPolicy(), policies.ContentDecodePolicy(), policies.RetryPolicy()]
-        client = PipelineClient(bench.base_url, transport=transport, policies=stack)
+        client: Any = PipelineClient(bench.base_url, transport=transport, policies=stack)
         method: Any = base_polling.LROBasePolling(**interval(call))
         method.initialize(client, begun(transport, bench, call), result)
         method.run()
