@@ -84,8 +84,10 @@ def _for_a_reason(trace: DispatchTrace) -> Finding:
     for submit in trace.submits:
         if submit.final != "cancelled" or submit.outcome is None:
             continue
-        word = trace.over(submit)
-        seq = min(word.seq if word is not None else NEVER, ended.get(submit.uid, NEVER), trace.closed_seq)
+        # A queue may remember what was over before the submit, and may take the name for one that is used again: both are right.
+        words = [*trace.contexts.get(submit.context, ()), *trace.deleted.get(submit.uid, ()), submit.cancel]
+        told_so = min((word.seq for word in words if word is not None), default=NEVER)
+        seq = min(told_so, ended.get(submit.uid, NEVER), trace.closed_seq)
         if seq > submit.told_seq:
             return breach(
                 "was told that it was cancelled, and nobody had cancelled it", [submit, submit.outcome], of=call(submit),
