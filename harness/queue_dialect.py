@@ -31,6 +31,7 @@ class QueueDialect(Dialect):
       transient failure (``resend``: then duplicates are only judged for guarded calls), or is never sent again (``give_up``).
     * ``close``: what is waiting is given up (``abandon``) or worked off first (``drain``).
     * ``snapshots``: the payload is copied at submit. One that does not sends what the caller's object holds at the attempt.
+    * ``waiters``: who waits for an outcome is a task, which can be cancelled. A thread can't be.
     * ``parameters``: which fields of a :class:`~waitproof.harness.queue_protocols.QueueConfig` it takes; the others keep ``defaults``.
     * ``defaults``: values of the fields that differ from SPEC 4's defaults.
     * ``resolution``: within this many seconds two instants are one.
@@ -54,6 +55,7 @@ class QueueDialect(Dialect):
     ambiguous: Literal["guarded", "resend", "give_up"] = "guarded"
     close: Literal["abandon", "drain"] = "abandon"
     snapshots: bool = True
+    waiters: bool = True
     parameters: frozenset[str] = frozenset()
     defaults: Mapping[str, Json] = field(default_factory=dict)
     resolution: float = 0.001

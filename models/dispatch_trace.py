@@ -256,6 +256,8 @@ class DispatchTrace:
     stop: Event | None = None
     last: Event | None = None
     late: float = 0.0
+    mode: str = ""
+    """What the queue is made of: ``asyncio``, ``trio`` or ``threads``; empty if the history does not say."""
     tick: float = 0.0
     """Seconds between two readings of the clock that the queue was given; 0 for a fine one."""
     by_op: dict[str, Submit] = field(default_factory=dict)
@@ -364,6 +366,7 @@ class _Reader:
         plan = history.header.get("plan")
         inner = _mapping(_mapping(plan).get("plan"))
         self.tick = number(inner.get("tick"), 0.0)
+        self.mode = _text(history.header.get("mode"))
         self.made: list[DispatchTrace] = []
         self.trace: DispatchTrace | None = None
         self.tries: dict[str, Attempt] = {}
@@ -421,7 +424,7 @@ class _Reader:
         bounds = {name: number(value, math.inf) for name, value in _mapping(data.get("bounds")).items()}
         self.trace = DispatchTrace(
             opened=event, dialect=self.dialect, claims=self.claims, config=config, bounds=bounds,
-            rates=[(None, config.qps, config.burst)], tick=self.tick,
+            rates=[(None, config.qps, config.burst)], tick=self.tick, mode=self.mode,
         )  # fmt: skip
         self.tries = {}
         self.made.append(self.trace)

@@ -107,7 +107,7 @@ def subject(mode: QueueMode, **changes: Any) -> QueueSubject:
         summary="the built-in dispatch queue",
         open=open_threads if mode == "threads" else open_async,
         view=view,
-        dialect=QueueDialect(parameters=PARAMETERS),
+        dialect=QueueDialect(parameters=PARAMETERS, waiters=mode != "threads"),
         claims=CLAIMS,
     )
     return dataclasses.replace(made, **changes)

@@ -18,9 +18,9 @@ UNBOUND = object()
 class Story:
     """One history in the making. ``config`` are fields of a QueueConfig; ``bounds`` what the queue prints."""
 
-    def __init__(self, dialect=None, bounds=None, **config):
+    def __init__(self, dialect=None, bounds=None, mode="", **config):
         dialect = dialect or QueueDialect()
-        header = {"dialect": dialect.as_json(), "claims": sorted(DISPATCH_CLAIMS)}
+        header = {"dialect": dialect.as_json(), "claims": sorted(DISPATCH_CLAIMS), "mode": mode}
         self.history = History(header)
         self.submits = 0
         self.attempts = {}

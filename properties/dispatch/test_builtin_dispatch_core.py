@@ -227,6 +227,17 @@ def test_a_write_submitted_while_its_twin_executes_is_parked(answer, key, expect
         assert told(parked) == ("applied", "")
 
 
+def test_a_parked_joiner_is_told_how_the_call_was_done():
+    """A no-op is no application for those who joined it either."""
+    core = made()
+    core.submit(pod(), 0)
+    attempt = core.next(0)
+    parked = core.submit(pod(), 0)
+    core.answered(attempt, ApiAnswer(status=200, body={"changed": False}), 1)
+    assert parked.outcome.kind == "merged"
+    assert parked.outcome.own == "noop"
+
+
 def test_a_parked_joiner_keeps_its_twin_alive():
     core = made()
     first = core.submit(pod(), 0)

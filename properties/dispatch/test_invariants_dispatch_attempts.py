@@ -93,6 +93,12 @@ def counted(*, submitted=2, live=1, applied=1, executing=0):
     return story.stats(3, submitted=submitted, live=live, outcomes={"applied": applied}, executing=executing)
 
 
+def among_threads(at, **figures):
+    """The figures of a queue of threads, asked for at this second; its only submit is of second 1."""
+    story = Story(mode="threads").call(1)
+    return story.stats(at, **{"submitted": 1, "live": 1, "outcomes": {}, "executing": 0, **figures})
+
+
 def handled(times=1, *, status=422, kind="failed", **more):
     story = Story().call(0, plugin="p").run(0, "o0", status).told(0, "s0", kind)
     for _ in range(times):
@@ -198,7 +204,11 @@ CASES = [
     ("dispatch.accounts_agree", lambda: counted(applied=2, live=0), "violated"),
     ("dispatch.accounts_agree", lambda: counted(submitted=3, live=2), "violated"),
     ("dispatch.accounts_agree", plain, "vacuous"),
+    ("dispatch.accounts_agree", lambda: among_threads(1, submitted=0, live=0), "held"),
+    ("dispatch.accounts_agree", lambda: among_threads(2, submitted=0, live=0), "violated"),
     ("dispatch.accounts_executing", counted, "held"),
+    ("dispatch.accounts_executing", lambda: among_threads(1, executing=1), "vacuous"),
+    ("dispatch.accounts_executing", lambda: among_threads(2, executing=1), "violated"),
     ("dispatch.accounts_executing", lambda: counted(executing=1), "violated"),
     ("dispatch.accounts_executing", plain, "vacuous"),
     ("dispatch.failure_handler_once", handled, "held"),

@@ -217,6 +217,14 @@ def rate_changed():
     return story
 
 
+def let_through(at_once):
+    """One worker, and a quota of one a second from second 1 on; so many attempts are seen in that instant."""
+    story = Story(workers=1).rate(1, 1.0, 1)
+    for number in range(at_once):
+        story.done(1, f"o{number}", uid=f"uid-{number}")
+    return story
+
+
 def closed(after=None, **fields):
     story = Story(dialect(**fields))
     story.submit(0)
@@ -287,6 +295,8 @@ CASES = [
     ("dispatch.rate", lambda: starts(0, 0, 1, 2), "held"),
     ("dispatch.rate", rate_changed, "held"),
     ("dispatch.rate", lambda: starts(0, 0, 0.5), "violated"),
+    ("dispatch.rate", lambda: let_through(2), "held"),
+    ("dispatch.rate", lambda: let_through(3), "violated"),
     ("dispatch.rate", lambda: starts(0, 5, 5, 5.5), "violated"),
     ("dispatch.rate", applied, "vacuous"),
     ("dispatch.close_starts_nothing", closed, "held"),

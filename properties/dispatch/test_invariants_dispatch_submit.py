@@ -85,6 +85,12 @@ def twins(*, ends=("applied", "merged"), own="applied", same=True, again=False, 
     return story
 
 
+def not_alike():
+    """Two submits of one operation that are no twins, as they differ in precondition: both are sent."""
+    story = Story().call(0, "o0").call(0, "o0", generation=(1, 0))
+    return story.run(1, "o0").told(1, "s0").run(2, "o0").told(2, "s1")
+
+
 def newest(target="status"):
     story = Story(dialect(coalescing="newest")).call(0).call(0, target=target)
     return story.run(1, "o1").told(1, "s0", "merged", own="applied").told(1, "s1")
@@ -205,6 +211,7 @@ CASES = [
     ("dispatch.twins_sent_once", twins, "held"),
     ("dispatch.twins_sent_once", lambda: twins(at=1.5), "held"),
     ("dispatch.twins_sent_once", lambda: twins(again=True), "violated"),
+    ("dispatch.twins_sent_once", not_alike, "vacuous"),
     ("dispatch.twins_sent_once", accepted, "vacuous"),
     ("dispatch.joiner_lives_on", lambda: left("applied"), "held"),
     ("dispatch.joiner_lives_on", lambda: left("cancelled", cancelled=["s1"]), "held"),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ....harness.history import Event
 from ....harness.verdicts import Finding, held
-from ...dispatch_trace import Attempt, DispatchTrace, number
+from ...dispatch_trace import Attempt, DispatchTrace, Submit, number
 from ._judging import breach, must
 
 
@@ -31,8 +31,12 @@ def _conserved(trace: DispatchTrace) -> Finding:
 
 
 def _agree(trace: DispatchTrace) -> Finding:
-    """What was told in the instant of the question may or may not be counted yet, and so may a submit that has not returned."""
+    """What was told in the instant of the question may or may not be counted yet, and so may a submit that has not returned.
+
+    An answer that one thread has got may be seen after what another thread did meanwhile.
+    """
     witnesses: list[int] = []
+    threads = trace.mode == "threads"
     submitted: list[tuple[int, float]] = [(item.start.seq, item.began) for item in trace.submits]
     tolds = [(item.told_seq, item.told, item.kind) for item in trace.submits if item.outcome is not None]
     tolds.sort()
@@ -62,7 +66,11 @@ def _agree(trace: DispatchTrace) -> Finding:
                     observed=f"{figures.get(kind, 0.0):g}",
                 )  # fmt: skip
         returned = at - sum(
-            1 for item in trace.submits[max(0, at - 64) : at] if item.accepted is None or item.accepted.seq > event.seq
+            1
+            for item in trace.submits[max(0, at - 64) : at]
+            if item.accepted is None
+            or item.accepted.seq > event.seq
+            or (threads and item.accepted.at >= event.at - trace.near)
         )
         claimed = number(event.data.get("submitted"))
         if not returned <= claimed <= at:
@@ -71,23 +79,29 @@ def _agree(trace: DispatchTrace) -> Finding:
     return held(witnesses)
 
 
+def _when(what: str, item: Submit | Attempt) -> float:
+    if isinstance(item, Submit):
+        return item.began if what == "submit" else item.told
+    return item.began if what == "start" else item.ended
+
+
 def _executing(trace: DispatchTrace) -> Finding:
-    """Judged when nothing is under way, and nothing ended or started in that instant."""
+    """Judged when nothing is under way, and nothing ended or started in that instant.
+
+    Among threads nothing at all may have happened then: a worker may have an attempt in its hands that it has not begun.
+    """
     witnesses: list[int] = []
     if not trace.stats:
         return held()
     running, last, at = 0, -1.0, 0
-    marks = [(seq, what, item) for seq, what, item in trace.steps if isinstance(item, Attempt)]
+    threads = trace.mode == "threads"
+    marks = [(seq, what, _when(what, item)) for seq, what, item in trace.steps if threads or what in ("start", "end")]
     for event in trace.stats:
         while at < len(marks) and marks[at][0] < event.seq:
-            _, what, item = marks[at]
-            running += 1 if what == "start" else -1
-            last = item.began if what == "start" else item.ended
+            _, what, last = marks[at]
+            running += {"start": 1, "end": -1}.get(what, 0)
             at += 1
-        soon = (
-            at < len(marks)
-            and (marks[at][2].began if marks[at][1] == "start" else marks[at][2].ended) <= event.at + trace.near
-        )
+        soon = at < len(marks) and marks[at][2] <= event.at + trace.near
         executing = event.data.get("executing")
         if running or soon or last >= event.at - trace.near or not isinstance(executing, int):
             continue

@@ -135,6 +135,6 @@ INVARIANTS = (
     must("cancelled_for_a_reason", "cancel", _for_a_reason, "SPEC 4 cancellation; D108", "Nobody is told cancelled whose call was not called off.", _can),
     must(
         "waiter_cancel_harmless", "cancel", _waiter, f"SPEC 5 cancellation at every await point; D94, D95; {ev.WAITER_CANCEL}",
-        "Cancelling the task that waits for an outcome does not cancel the submit.",
+        "Cancelling the task that waits for an outcome does not cancel the submit.", lambda dialect: dialect.waiters,
     ),
 )  # fmt: skip

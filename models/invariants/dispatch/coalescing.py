@@ -63,7 +63,8 @@ def _real_outcome(trace: DispatchTrace) -> Finding:
 def _sent_once(trace: DispatchTrace) -> Finding:
     witnesses = []
     for operation in trace.operations.values():
-        if len(operation.submits) < 2 or not operation.submits[0].writes:
+        first, *others = operation.submits or (None,)
+        if first is None or not others or not first.writes or not all(twins(first, other) for other in others):
             continue
         done = None
         for attempt in operation.tries:

@@ -11,17 +11,25 @@ from ._judging import breach, each_queue, seconds
 
 
 def _rate(trace: DispatchTrace) -> Finding:
-    """Windows that reach over a change of the quota are left out: how full the bucket is then is the queue's own choice."""
+    """Windows that reach over a change of the quota are left out: how full the bucket is then is the queue's own choice.
+
+    What is seen to start in the instant of a change may have been let through before it: as many attempts as there are workers.
+    """
     witnesses: list[int] = []
     at, attempts = 0, trace.attempts
     for number, (_, qps, burst) in enumerate(trace.rates):
         after = trace.rates[number + 1][0] if number + 1 < len(trace.rates) else None
         until = after.seq if after is not None else NEVER
+        changed = trace.rates[number][0]
+        let_through = trace.config.workers if changed is not None else 0
         least, since, count = math.inf, None, 0
         while at < len(attempts) and attempts[at].start.seq < until:
             attempt = attempts[at]
             at += 1
             if not math.isfinite(qps):
+                continue
+            if let_through and changed is not None and attempt.began <= changed.at + trace.near:
+                let_through -= 1
                 continue
             credit = count - qps * attempt.began  # falls as time passes, rises with each start
             if credit < least:
