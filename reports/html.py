@@ -24,6 +24,8 @@ from .doubts import doubts
 from .evidence import Evidence, Numbered
 from .matrix import Cell, Matrix, build_matrices
 from .operations import read_history
+from .queue_reading import is_queue
+from .queue_timeline import queue_picture
 from .statistics import reach, suite_lines, warmth
 from .text import clip, many, number, one_line, printable, seconds
 from .twin import SCHEMA, summary
@@ -43,6 +45,13 @@ EXITS = {
 _KEY = (
     "Bars run from start to end; a dashed bar ended badly, a bar with an arrow to the right has an outcome that is not known. Dashed vertical "
     "lines are deadlines. Ringed, numbered and joined: the events that show the violation. Hover for the whole event."
+)
+_QUEUE_KEY = (
+    "The caller: ▽ a submit, △ an outcome that was told, × a cancellation, ◆ a context or an object that is over. Workers: attempts, as many rows as "
+    "were in flight. The server: its answers, and ◆ effects, hollow ones late, ■ by somebody else. Objects: each submit up to its outcome; a dashed "
+    "bar is one that was not applied, one with an arrow to the right has an outcome that is not known, and one of dash and dot is stale or late. "
+    "Dashed vertical lines are deadlines. Ringed, numbered and joined: the events that show the violation. What the bench does after "
+    "that to bring the run to its end is not drawn. Hover for the whole event."
 )
 _RAW_LINES, _RAW_WIDTH = 120, 600
 
@@ -141,14 +150,16 @@ def _parts(item: Numbered) -> Parts:
             picture_note="The history is empty or can't be read: there is nothing to draw. This is evidence that is missing."
         )
     important = item.failure.events
-    found = timeline.picture(moments, important)
+    queue = is_queue(moments)
+    found = queue_picture(moments, important) if queue else timeline.picture(moments, important)
+    template, key = ("queue_timeline.svg.j2", _QUEUE_KEY) if queue else ("timeline.svg.j2", _KEY)
     name = f"Timeline of failure {item.number}: {one_line(item.failure.cause, 160)}"
     geometry = {"width": timeline.WIDTH, "gutter": timeline.GUTTER, "top": timeline.TOP, "thick": timeline.THICK}
     env = _environment()
     note = f" {many(broken, 'line')} of the history could not be read." if broken else ""
     return Parts(
         events=len(moments),
-        picture=env.get_template("timeline.svg.j2").render(p=found, name=name, key=_KEY + note, **geometry),
+        picture=env.get_template(template).render(p=found, name=name, key=key + note, **geometry) if found else "",
         table=env.get_template("timeline_table.html.j2").render(rows=timeline.table(moments, important)),
         raw=_raw(item.failure.history),
     )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .queue_words import TELL as QUEUE_TELL
 from .text import number, one_line
 
 LANES = ("caller", "client", "worker", "server", "clock", "fault", "bench")
@@ -233,5 +234,6 @@ _TELL: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "server.answer": lambda data: str(data.get("words") or data["kind"]),
     "server.effect": lambda data: f"effect: {data.get('what')} {data.get('operation')} {data.get('job') or ''}",
     "bench.stop": lambda data: f"the bench ended the run: {data['reason']}: {data.get('detail', '')}",
+    **QUEUE_TELL,
 }
 """How each kind of event is told; a kind that is not here shows its data."""
