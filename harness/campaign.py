@@ -8,6 +8,7 @@ one item of the plan at a time. Each counterexample is run twice and the digests
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -20,13 +21,14 @@ from hypothesis.errors import Flaky, HypothesisException
 from hypothesis.stateful import run_state_machine_as_test
 
 from . import events
+from .figures import Figure
 from .history import History
 from .invariant import Invariant, Level
 from .jsonable import dumps, safe_repr
 from .outcomes import outcome_of
 from .parting import Parting
 from .profiles import Profile, hypothesis_settings
-from .results.records import Failure, Row, SuiteStats
+from .results.records import Failure, FigureStats, Row, SuiteStats
 from .suite import OnCase, Subject, Suite
 from .tokens import Token, encode
 from .verdicts import Finding, Verdict
@@ -101,6 +103,34 @@ class _Reach:
     reach: dict[str, Counter[str]] = field(default_factory=dict)
     stops: Counter[str] = field(default_factory=Counter)
     stop_details: dict[str, str] = field(default_factory=dict)
+    figures: dict[str, list[Figure]] = field(default_factory=dict)
+    """By name the figure with the greatest value, and the one that came closest to its bound."""
+    measured: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    """How many runs had a figure, by name and by whether its bound was finite."""
+
+    def measure(self, figure: Figure) -> None:
+        worst, closest = self.figures.setdefault(figure.name, [figure, figure])
+        self.figures[figure.name] = [
+            figure if figure.seen > worst.seen else worst,
+            figure if (figure.share, -figure.bound) > (closest.share, -closest.bound) else closest,
+        ]
+        self.measured[figure.name, math.isfinite(figure.bound)] += 1
+
+    def figure_stats(self) -> tuple[FigureStats, ...]:
+        return tuple(
+            FigureStats(
+                name=name,
+                unit=worst.unit,
+                runs=self.measured[name, True] + self.measured[name, False],
+                bounded=self.measured[name, True],
+                worst=worst.seen,
+                worst_bound=worst.bound,
+                closest=closest.seen,
+                closest_bound=closest.bound,
+                why=closest.why,
+            )
+            for name, (worst, closest) in self.figures.items()
+        )
 
     def add(self, plan_reach: dict[str, dict[str, int]], history: History, digest: str) -> None:
         self.examples += 1
@@ -212,6 +242,7 @@ class _Search:
             stop_details=dict(sorted(self.reach.stop_details.items())),
             determinism_checked=self.checked,
             determinism_failed=self.flaky,
+            figures=self.reach.figure_stats(),
             note="; ".join(self.notes),
         )
         self.hooks.stats(stats)
@@ -224,6 +255,7 @@ class _Search:
     def _collect(self, plan: Any, history: History) -> None:
         digest = history.digest()
         self.reach.add({key: dict(value) for key, value in self.suite.format.reach(plan).items()}, history, digest)
+        self._measure(history)
         bad = set()
         for item in self.invariants:
             finding = item.judge(history)
@@ -233,6 +265,15 @@ class _Search:
         self.violated_by_plan[self.key(plan)] = frozenset(bad)
         if bad and self.stop_at_first:
             raise _Enough
+
+    def _measure(self, history: History) -> None:
+        """Figures are there to explain: should they break, the findings stand."""
+        try:
+            for figure in self.suite.figures(history):
+                self.reach.measure(figure)
+        except Exception as error:  # noqa: BLE001 - told as a note of the suite
+            note = f"figures could not be read: {safe_repr(error)}"
+            self.notes.extend([note] if note not in self.notes else [])
 
     def _explore(self, on_case: Callable[[Any, History | None], None], *, shrink: bool, name: str) -> None:
         settings = hypothesis_settings(self.profile, share=self.suite.share, shrink=shrink)

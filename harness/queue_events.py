@@ -16,7 +16,7 @@ WORKER: Final = "worker"
 # -- the caller's handle -----------------------------------------------------------------------------------------------
 QUEUE_OPEN: Final = "queue.open"
 """The queue is there. data: ``config`` (the effective QueueConfig as data), ``bounds`` (``{"wait": W, "overtakes": B}`` as the queue
-prints them in seconds and calls, or ``null``)."""
+prints them in seconds and calls, or ``null``; ``why`` may say how they come about)."""
 CALL_SUBMIT: Final = "call.submit"
 """The caller submits, op ``s<n>``. data: ``call`` (the ApiCall as data; its payload as it was at this instant), ``operation``,
 ``submitter`` (``caller``, or ``callback`` for a submit from inside an outcome callback)."""

@@ -141,8 +141,8 @@ class QueueHandle(Protocol):
     def stats(self) -> Mapping[str, Any] | None:
         """The queue's own figures (``submitted``, ``live``, ``outcomes``, ``tokens``, ``executing``), or ``None`` if it has none."""
 
-    def bounds(self) -> Mapping[str, float] | None:
-        """The bounds that it prints: ``wait`` (W, seconds) and ``overtakes`` (B), or ``None``."""
+    def bounds(self) -> Mapping[str, float | str] | None:
+        """The bounds that it prints: ``wait`` (W, seconds) and ``overtakes`` (B), and ``why``, their derivation in words; or ``None``."""
 
 
 @dataclass(frozen=True, kw_only=True)

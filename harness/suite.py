@@ -9,6 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from hypothesis.stateful import RuleBasedStateMachine
 from hypothesis.strategies import SearchStrategy
 
+from .figures import Figure
 from .history import History
 from .invariant import Invariant
 from .jsonable import Json
@@ -64,6 +65,8 @@ class Suite(Generic[P, S]):
     * ``refuses(subject)``: why this subject can't be run here, or ``""``.
     * ``model(history)``: where the reference model of the subject's dialect parts from a history, ``None`` if it does not, or if there
       is none. Shown beside a counterexample; it decides nothing.
+    * ``figures(history)``: what a history says of the bounds that the subject prints; of each the worst, and the one that came closest to
+      its bound, go into the report. They decide nothing either.
     * ``variants(plan)``: the plans that are run for one that was drawn (default: itself), mostly the same under several schedules; each is
       judged, shrunk and told as a plan of its own.
     * ``share``: the part of the profile's examples that this suite gets; dear suites take less.
@@ -80,6 +83,7 @@ class Suite(Generic[P, S]):
     corners: Callable[[S], Sequence[P]] = lambda _: ()
     refuses: Callable[[S], str] = lambda _: ""
     model: Callable[[History], Parting | None] = lambda _: None
+    figures: Callable[[History], Sequence[Figure]] = lambda _: ()
     variants: Callable[[P], Sequence[P]] = lambda plan: (plan,)
     share: float = 1.0
 

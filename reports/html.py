@@ -20,8 +20,10 @@ import jinja2
 from markupsafe import Markup, escape
 
 from . import timeline
+from .bounds import bound_lines
 from .doubts import doubts
 from .evidence import Evidence, Numbered
+from .exploration import walks
 from .matrix import Cell, Matrix, build_matrices
 from .operations import read_history
 from .queue_reading import is_queue
@@ -192,6 +194,8 @@ def _page(evidence: Evidence, limits: Limits, parts: dict[int, Parts]) -> str:
             anchors=_anchors(evidence, matrices, limits),
             reach=reach(evidence),
             lines=suite_lines(evidence),
+            bounds=bound_lines(evidence)[: limits.lines],
+            walks=walks(evidence),
             signs=SIGNS,
             meanings=MEANINGS,
             exits=EXITS,

@@ -6,10 +6,13 @@ Histories are not copied: each failure names its result file and the history's d
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import asdict
 from typing import Any
 
-from ..harness.results import Row
+from ..harness.results import FigureStats, Row
 from ..harness.results.records import record_to_json
+from .bounds import bound_lines
 from .doubts import doubts
 from .evidence import Evidence, Numbered
 from .matrix import Matrix, build_matrices
@@ -44,7 +47,7 @@ def summary(evidence: Evidence) -> dict[str, Any]:
 
 
 def twin(evidence: Evidence) -> dict[str, Any]:
-    """The whole report as plain data: the summary, runs, doubts, matrices, failures, reach, zoo, statistics and warnings."""
+    """The whole report as plain data: the summary, runs, doubts, matrices, failures, reach, printed bounds, explorations, zoo, statistics and warnings."""
     return {
         **summary(evidence),
         "runs": [_plain(found.run) for found in evidence.runs],
@@ -68,6 +71,11 @@ def twin(evidence: Evidence) -> dict[str, Any]:
             }
             for table in reach(evidence)
         ],
+        "bounds": [
+            {"subject": line.label, **_plain_figure(line.figure), "share": _finite(line.share)}
+            for line in bound_lines(evidence)
+        ],
+        "explorations": [_plain(info) for found in evidence.runs for info in found.explorations],
         "zoo": [_plain(row) for row in evidence.zoo],
         "statistics": [_line(line) for line in suite_lines(evidence)],
         "warnings": list(evidence.warnings),
@@ -110,6 +118,16 @@ def _plain(record: object) -> dict[str, Any]:
     data = dict(record_to_json(record))
     data.pop("schema")
     return data
+
+
+def _plain_figure(figure: FigureStats) -> dict[str, Any]:
+    """A figure; a bound that is not finite is null."""
+    data = asdict(figure)
+    return {key: _finite(value) if isinstance(value, float) else value for key, value in data.items()}
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _row(row: Row) -> dict[str, Any]:

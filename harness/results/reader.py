@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..jsonable import loads
-from .records import Failure, Row, RunInfo, SuiteStats, ZooRow, record_from_json
+from .records import ExplorationInfo, Failure, Row, RunInfo, SuiteStats, ZooRow, record_from_json
 
 T = TypeVar("T")
 
@@ -27,6 +27,7 @@ class Results:
     failures: tuple[Failure, ...]
     zoo: tuple[ZooRow, ...]
     warnings: tuple[str, ...] = ()
+    explorations: tuple[ExplorationInfo, ...] = ()
 
     def failure_of(self, row: Row) -> Failure | None:
         """The counterexample behind a row, if there is one."""
@@ -66,6 +67,7 @@ def read_results(root: Path) -> Results:
         suites=tuple(suites),
         failures=tuple(failures),
         zoo=tuple(_lines(ZooRow, root / "zoo.jsonl", warnings)),
+        explorations=tuple(_lines(ExplorationInfo, root / "explorations.jsonl", warnings)),
         warnings=tuple(warnings),
     )
 

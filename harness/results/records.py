@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
@@ -100,12 +101,31 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FigureStats:
+    """A figure (:class:`~waitproof.harness.figures.Figure`) over the runs of a suite.
+
+    ``runs``: those that had it; ``bounded``: those of them for which the subject printed a finite bound. ``worst``, ``worst_bound``: the run with
+    the greatest value. ``closest``, ``closest_bound``, ``why``: the run that used up most of its bound, and the bound's derivation there.
+    """
+
+    name: str
+    unit: str = ""
+    runs: int = 0
+    bounded: int = 0
+    worst: float = 0.0
+    worst_bound: float = math.inf
+    closest: float = 0.0
+    closest_bound: float = math.inf
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SuiteStats:
     """What one suite reached on one subject. ``reach``: how often each thing happened, by group (answers, wakes, outcomes, events).
 
     ``distinct``: distinct histories. ``status``: complete, interrupted, died, hung. ``determinism_failed``: failing examples whose
     second run gave another history. ``stops``: why the bench ended runs, with counts; ``stop_details``: of each reason the first that
-    was told.
+    was told. ``figures``: the printed bounds beside the worst that was seen.
     """
 
     subject: str
@@ -120,6 +140,7 @@ class SuiteStats:
     stop_details: dict[str, str] = field(default_factory=dict)
     determinism_checked: int = 0
     determinism_failed: int = 0
+    figures: tuple[FigureStats, ...] = ()
     status: str = "complete"
     note: str = ""
 
@@ -174,6 +195,27 @@ class ZooRow:
     note: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExplorationInfo:
+    """How far a reference model was walked exhaustively.
+
+    ``scope``: of the walk, in words. ``states``: distinct ones; ``steps``: events at them (0: not counted); ``histories``, ``events``: what was judged.
+    ``visited``: how often each pair of a named state and an event was met, as ``state / event``; ``unreachable``: why others can't be;
+    ``missing``: those that were neither met nor are known to be unreachable. ``broken``: the law that was broken, which ended the walk.
+    """
+
+    model: str
+    scope: str
+    states: int = 0
+    steps: int = 0
+    histories: int = 0
+    events: int = 0
+    visited: dict[str, int] = field(default_factory=dict)
+    unreachable: dict[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    broken: str = ""
+
+
 SCHEMAS: Mapping[type, str] = {
     RunInfo: "waitproof.run/1",
     SubjectInfo: "waitproof.subject/1",
@@ -181,6 +223,7 @@ SCHEMAS: Mapping[type, str] = {
     SuiteStats: "waitproof.suite/1",
     Failure: "waitproof.failure/1",
     ZooRow: "waitproof.zoo/1",
+    ExplorationInfo: "waitproof.exploration/1",
 }
 
 _converter = cattrs.Converter(detailed_validation=True)

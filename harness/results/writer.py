@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..jsonable import dumps
-from .records import Failure, Row, RunInfo, SuiteStats, ZooRow, record_to_json
+from .records import ExplorationInfo, Failure, Row, RunInfo, SuiteStats, ZooRow, record_to_json
 
 
 def safe_name(text: str) -> str:
@@ -59,6 +60,10 @@ class ResultWriter:
     def zoo(self, row: ZooRow) -> None:
         """Append one seeded bug."""
         append_line(self.root / "zoo.jsonl", dumps(record_to_json(row)))
+
+    def explorations(self, infos: Iterable[ExplorationInfo]) -> None:
+        """Write how far the reference models were walked (again)."""
+        write_whole(self.root / "explorations.jsonl", "".join(dumps(record_to_json(info)) + "\n" for info in infos))
 
     def subject_dir(self, subject: str) -> Path:
         """The folder of one subject's results."""

@@ -42,10 +42,10 @@ class Handle:
         """The queue's own figures."""
         return dict(self.queue.stats())
 
-    def bounds(self) -> Mapping[str, float]:
-        """W and B."""
+    def bounds(self) -> Mapping[str, float | str]:
+        """W and B, with their derivation."""
         bounds = self.queue.bounds()
-        return {"wait": bounds.wait, "overtakes": bounds.overtakes}
+        return {"wait": bounds.wait, "overtakes": bounds.overtakes, "why": bounds.why}
 
 
 def view(outcome: OutcomeView) -> OutcomeView:

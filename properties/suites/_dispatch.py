@@ -14,8 +14,11 @@ from ...harness.invariant import Invariant
 from ...harness.parting import Parting
 from ...harness.queue_protocols import QueueSubject
 from ...harness.suite import PlanFormat
+from ...models.dispatch_bounds import figures
 from ...models.invariants import catalogue
 from ...models.queue_following import follow
+
+__all__ = ["FORMAT", "figures", "invariants", "model", "parted", "runner"]
 
 
 def invariants() -> tuple[Invariant, ...]:

@@ -16,7 +16,7 @@ from ...harness import events
 from ...harness.jsonable import Json
 from ...harness.queue_protocols import QueueConfig, QueueSubject
 from ...harness.suite import Suite
-from ._dispatch import FORMAT, invariants, model, runner
+from ._dispatch import FORMAT, figures, invariants, model, runner
 from ._dispatch_corners import ONE, SLOW, call, plan, planned, submit, suited
 
 MOST = 12
@@ -76,6 +76,7 @@ SUITES = (
         invariants=invariants(),
         format=FORMAT,
         model=model,
+        figures=figures,
         run=runner("dispatch-cancel"),
         strategy=plans,
         corners=corner_plans,

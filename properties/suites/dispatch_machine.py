@@ -28,7 +28,7 @@ from ...harness.calls import ApiCall
 from ...harness.history import History
 from ...harness.queue_protocols import QueueConfig, QueueSubject
 from ...harness.suite import OnCase, Suite
-from ._dispatch import FORMAT, invariants, model, parted, runner
+from ._dispatch import FORMAT, figures, invariants, model, parted, runner
 from ._dispatch_corners import corners
 
 NAME = "dispatch-machine"
@@ -306,6 +306,7 @@ SUITES = (
         run=run,
         machine=machine_of,
         model=model,
+        figures=figures,
         corners=lambda subject: corners(subject.dialect)[:1],
         share=0.5,
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...faults.queue_strategies import queue_plans, variants
 from ...harness.suite import Suite
-from ._dispatch import FORMAT, invariants, model, runner
+from ._dispatch import FORMAT, figures, invariants, model, runner
 from ._dispatch_corners import corners
 
 SUITES = (
@@ -15,6 +15,7 @@ SUITES = (
         invariants=invariants(),
         format=FORMAT,
         model=model,
+        figures=figures,
         run=runner("dispatch-plans"),
         strategy=lambda subject: queue_plans(subject.dialect),
         corners=lambda subject: corners(subject.dialect),
@@ -27,6 +28,7 @@ SUITES = (
         invariants=invariants(),
         format=FORMAT,
         model=model,
+        figures=figures,
         run=runner("dispatch-starved"),
         strategy=lambda subject: queue_plans(subject.dialect, starved=True),
         variants=variants,
