@@ -18,6 +18,7 @@ def run(plan: RelationPlan, subject: WaiterSubject) -> History:
 
 
 _BASE = WaitPlan(call=WaitCall(timeout=20.0), answers=(answer("status", word="processing", delay=0.25),) * 2)
+_SLOW = WaitPlan(call=WaitCall(timeout=100.0, poll_interval=20.0), ending=answer("status", word="processing"))
 _TIMEOUT = WaitPlan(call=WaitCall(timeout=4.0), ending=answer("status", word="processing"))
 
 CORNERS = (
@@ -48,6 +49,7 @@ SUITES = (
                 [
                     RelationPlan(plan=_BASE, relation="scale", amount=2.0),
                     RelationPlan(plan=_TIMEOUT, relation="scale", amount=4.0),
+                    RelationPlan(plan=_SLOW, relation="scale", amount=4.0),
                 ]
                 if "cap" in subject.dialect.parameters
                 else []
