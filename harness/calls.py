@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast, get_args
 
-from .jsonable import Json, plain
+from .jsonable import Json, plain, revive
 
 Effect = Literal["READ", "IDEMPOTENT_WRITE", "CREATE"]
 """The effect class of a call: it changes nothing; done twice it leaves what it left once; each time it makes something new."""
@@ -112,10 +112,10 @@ class ApiCall:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ApiCall:
-        """Read what :meth:`as_json` wrote; unknown fields raise ``TypeError``."""
-        values = dict(data)
+        """Read what :meth:`as_json` wrote, infinite deadlines included; unknown fields raise ``TypeError``."""
+        values = {name: revive(value) for name, value in data.items()}
         if isinstance(values.get("precondition"), Mapping):
-            told = dict(values["precondition"])
+            told = dict(cast("Mapping[str, Any]", values["precondition"]))
             if told.get("generation") is not None:
                 told["generation"] = tuple(told["generation"])
             values["precondition"] = Precondition(**told)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from .calls import ApiAnswer, ApiCall, OutcomeView
-from .jsonable import Json, plain
+from .jsonable import Json, plain, revive
 from .protocols import AsyncClock, Clock
 from .queue_dialect import QueueDialect, QueueMode
 
@@ -54,8 +54,8 @@ class QueueConfig:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> QueueConfig:
-        """Read what :meth:`as_json` wrote; unknown fields raise ``TypeError``."""
-        values = dict(data)
+        """Read what :meth:`as_json` wrote, an infinite quota included; unknown fields raise ``TypeError``."""
+        values: dict[str, Any] = {name: revive(value) for name, value in data.items()}
         values["shares"] = {name: tuple(pair) for name, pair in dict(values.get("shares", {})).items()}
         return cls(**values)
 

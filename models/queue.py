@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..harness.calls import ApiCall
@@ -145,7 +146,7 @@ class QueueModel:
         draft = Draft(self.setup, state)
         one = state.submit(op)
         if one is not None and not one.due and self.setup.dialect.cancels:
-            self._withdraw(draft, one)
+            self._withdraw(draft, [one])
         return self._done(draft)
 
     def end_context(self, state: State, context: str) -> State:
@@ -153,9 +154,7 @@ class QueueModel:
         draft = Draft(self.setup, state)
         draft.fields["ended"] = state.ended | {f"context {context}"}
         if self.setup.dialect.contexts:
-            for one in state.submits:
-                if one.call.context == context:
-                    self._withdraw(draft, one)
+            self._withdraw(draft, [one for one in state.submits if one.call.context == context])
         return self._done(draft)
 
     def delete_object(self, state: State, uid: str) -> State:
@@ -163,34 +162,49 @@ class QueueModel:
         draft = Draft(self.setup, state)
         draft.fields["ended"] = state.ended | {f"uid {uid}"}
         if self.setup.dialect.contexts:
-            for one in state.submits:
-                if one.call.uid != uid:
-                    continue
-                if one.call.type in ("delete", "preempt"):
-                    current = draft.submits[one.index]
-                    if not current.due:
-                        draft.submit(one.index, loose=current.loose | {"cancelled", "stale", "unknown"})
-                else:
-                    self._withdraw(draft, one)
+            found = [one for one in state.submits if one.call.uid == uid]
+            for one in found:
+                if one.call.type in ("delete", "preempt") and not one.due:
+                    draft.submit(one.index, loose=one.loose | {"cancelled", "stale", "unknown"})
+            self._withdraw(draft, [one for one in found if one.call.type not in ("delete", "preempt")])
         return self._done(draft)
 
-    def _withdraw(self, draft: Draft, one: Submit) -> None:
-        """A submit is cancelled: unsent it ends at once, sent and unanswered it waits for the answer, which will not act."""
-        one = draft.submits[one.index]
+    def _withdraw(self, draft: Draft, these: Sequence[Submit]) -> None:
+        """Submits are cancelled at once: one unsent ends at once, one sent and unanswered waits for the answer, which will not act."""
+        for one in these:
+            self._mark_withdrawn(draft, draft.submits[one.index])
+        for one in these:
+            draft.left(one)
+        for index in dict.fromkeys(one.entry for one in these):
+            draft.close_up(index)
+
+    def _mark_withdrawn(self, draft: Draft, one: Submit) -> None:
         entry = draft.entries.get(one.entry)
         if one.due or entry is None:
             return
         open_ = entry.flying or entry.reading or entry.undecided != "no" or entry.conflict
         if one.parked or not open_:
             words = {"cancelled"} | ({"stale"} if entry.attempts and not one.parked else set())
+            if entry.mute or self._in_hand(draft.state, entry):
+                words |= {"unknown"}
+            words |= entry.loose - {"applied", "noop"}
             draft.submit(one.index, due=frozenset(words) | one.loose)
-        else:
-            alone = all(other.asked or other.index == one.index for other in draft.joined(entry.index))
-            leaving: set[str] = set() if alone else {"cancelled", "stale", "unknown"}
-            if not entry.flying:  # nothing is on its way that would answer it
-                leaving |= {"unknown", "stale"}
-            draft.submit(one.index, asked=True, loose=one.loose | leaving)
-        draft.close_up(entry.index)
+            return
+        alone = all(other.asked or other.index == one.index for other in draft.joined(entry.index))
+        leaving: set[str] = set() if alone else {"cancelled", "stale", "unknown"}
+        if not entry.flying:  # nothing is on its way that would answer it
+            leaving |= {"unknown", "stale"}
+        draft.submit(one.index, asked=True, loose=one.loose | leaving)
+
+    def _in_hand(self, state: State, entry: Entry) -> bool:
+        """Whether a thread may have taken this call for an attempt that it has not begun: it can't know then whether it will be."""
+        return self.setup.threads and not ready.unstartable(self.setup, state, entry)
+
+    def _unsent(self, state: State, entry: Entry | None) -> set[str]:
+        """What a call without an attempt in flight may be told at a close."""
+        mute = entry is not None and (entry.mute or self._in_hand(state, entry))
+        words = {"closed", "unknown"} if mute else {"closed"}
+        return words | entry.loose if entry is not None else words
 
     def set_rate(self, state: State, qps: float, burst: float) -> State:
         """Another quota."""
@@ -208,7 +222,7 @@ class QueueModel:
                 if one.due:
                     continue
                 if entry is None or not (entry.in_flight or entry.undecided != "no" or entry.conflict):
-                    draft.submit(one.index, due=frozenset({"closed"}) | one.loose)
+                    draft.submit(one.index, due=frozenset(self._unsent(state, entry)) | one.loose)
                 elif one.parked:
                     draft.submit(one.index, due=frozenset({"closed", "unknown", "merged:unknown"}) | one.loose)
                 else:
@@ -225,7 +239,7 @@ class QueueModel:
                 continue
             entry = draft.entries.get(one.entry)
             open_ = entry is not None and (entry.in_flight or entry.undecided != "no" or entry.conflict)
-            words = {"unknown"} if open_ else {"closed"}
+            words = {"unknown"} if open_ else self._unsent(state, entry)
             if self.setup.dialect.close == "drain":
                 words = {"unknown", "closed"}
             draft.submit(one.index, due=frozenset(words) | one.loose)
@@ -364,7 +378,10 @@ class QueueModel:
             undecided = "yes"
         elif says in ("maybe_lost", "unclear") and not reads and undecided == "no":
             undecided = "maybe"
-        entry = draft.entry(index, undecided=undecided, low=draft.state.now + low, high=draft.state.now + high)
+        mute = entry.mute or (reads and says != "again")
+        entry = draft.entry(
+            index, undecided=undecided, mute=mute, low=draft.state.now + low, high=draft.state.now + high
+        )
         spent = entry.attempts >= config.attempts or not dialect.retries
         if says == "unclear":
             entry = draft.entry(index, loose=entry.loose | {"failed", "unknown"}, free=True)

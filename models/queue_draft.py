@@ -136,6 +136,19 @@ class Draft:
             elif self.setup.dialect.prerequisites:
                 self.end(index, {"failed"}, "not", ("prerequisite",))
 
+    def left(self, one: Submit) -> None:
+        """A joiner has left a call that others may still want. If only it was a bind's prerequisite, what becomes of the bind is open."""
+        serves = one.call.prerequisite_of
+        entry = self.entries.get(one.entry)
+        if serves is None or entry is None or not entry.live:
+            return
+        others = [other for other in (*self.joined(entry.index), *self.parked(entry.index)) if other.index != one.index]
+        if not others or any(other.call.prerequisite_of == serves for other in others):
+            return
+        for index, bind in list(self.entries.items()):
+            if bind.live and entry.index in bind.waits:
+                self.entry(index, free=True, loose=bind.loose | {"failed"})
+
     def close_up(self, index: int) -> None:
         """End an entry that nobody waits for any more. One in flight goes on until it is answered; nobody will be told."""
         entry = self.entries.get(index)

@@ -328,6 +328,7 @@ def _entry(one: Entry, now: float) -> Mark:
         one.undecided,
         one.conflict,
         one.read,
+        one.mute,
         max(0.0, round(one.low - now, 6)),
         max(0.0, round(one.high - now, 6)),
         one.waits,

@@ -1,9 +1,10 @@
 """Following a recorded history of any dispatch queue with the reference model: how far it is allowed, and where it parted.
 
 Within one instant the order of independent things is not the queue's to tell: it may have taken a call for a worker before it was given
-the next submit, though the attempt is seen after it; and it may be given a submit before it has looked at an answer that is there. So
-the model follows with a set of states, all that a correct queue may be in: an attempt is also tried before the submits of the same
-instant, and what the caller does also before the answers of the same instant. A queue parts from the model when no state is left.
+the next submit, though the attempt is seen after it; and it may be given a submit before it has looked at an answer that is there, or
+find a deadline past before it looks at either. So the model follows with a set of states, all that a correct queue may be in: an attempt
+is also tried before the submits of the same instant, what the caller does also before the answers of the same instant, and an outcome
+at its deadline before both. A queue parts from the model when no state is left.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
+from weakref import WeakKeyDictionary
 
 from ..harness import events, queue_events
 from ..harness.history import Event, History
@@ -63,12 +65,13 @@ class Breach:
 class Following:
     """How far the model followed.
 
-    ``steps``: events that it followed. ``breach``: where the queue parted, if it did. ``stopped``: why the model went no further
+    ``steps``: events that it followed, ``last``: the number of the last of them (-1: none). ``breach``: where the queue parted, if it did. ``stopped``: why the model went no further
     although nothing was wrong. ``states``: what a correct queue may be in after the last event followed. ``model``: with which to ask
     :meth:`~waitproof.models.queue.QueueModel.allowed`.
     """
 
     steps: int
+    last: int = -1
     breach: Breach | None = None
     stopped: str = ""
     states: tuple[State, ...] = ()
@@ -88,6 +91,19 @@ def follow(history: History) -> Following:
     return follower.result()
 
 
+_known: WeakKeyDictionary[History, tuple[int, Following]] = WeakKeyDictionary()
+
+
+def followed(history: History) -> Following:
+    """As :func:`follow`, worked out once for a history as long as nothing is added to it."""
+    kept = _known.get(history)
+    if kept is not None and kept[0] == len(history):
+        return kept[1]
+    found = follow(history)
+    _known[history] = (len(history), found)
+    return found
+
+
 def setup_of(history: History) -> Setup:
     """Configuration, dialect and claims as the history has them."""
     dialect = history.header.get("dialect")
@@ -98,6 +114,7 @@ def setup_of(history: History) -> Setup:
         config=QueueConfig.from_json(config) if isinstance(config, Mapping) else QueueConfig(),
         dialect=QueueDialect.from_json(dialect) if isinstance(dialect, Mapping) else QueueDialect(),
         claims=frozenset(str(one) for one in claims) if isinstance(claims, list) else frozenset(DISPATCH_CLAIMS),
+        threads=history.header.get("mode") == "threads",
     )
 
 
@@ -109,13 +126,15 @@ class Follower:
         self.eyes = Eyes(self.model)
         self.here: tuple[Here, ...] = (Here(self.model.start()),)
         self.instant: list[tuple[Event, tuple[Here, ...]]] = []
-        self.steps = 0
+        self.steps, self.last = 0, -1
+        self.opened = False
         self.why = ""
 
     def result(self, *, breach: Breach | None = None, stopped: str = "") -> Following:
         """How far it came."""
         return Following(
             steps=self.steps,
+            last=self.last,
             breach=breach,
             stopped=stopped,
             states=tuple(one.state for one in self.here),
@@ -126,6 +145,10 @@ class Follower:
         """Follow one event."""
         if event.kind == events.BENCH_STOP:
             raise Stop("the bench ended the run")
+        if event.kind == queue_events.QUEUE_OPEN:
+            if self.opened:
+                raise Stop("another queue was opened")
+            self.opened = True
         self.eyes.versions.note(event)
         if event.kind not in TAKERS:
             return None
@@ -140,7 +163,7 @@ class Follower:
             raise Stop(f"more than {MOST_STATES} states are possible")
         self.instant.append((event, self.here))
         self.here = found
-        self.steps += 1
+        self.steps, self.last = self.steps + 1, event.seq
         return None
 
     def _apply(self, here: Iterable[Here], event: Event) -> list[Here]:
@@ -157,9 +180,12 @@ class Follower:
     def _otherwise(self, event: Event, *, failed: bool) -> list[Here]:
         """The same with this event earlier in the present instant."""
         if event.kind == queue_events.ATTEMPT_START:
-            places = self._places(lambda past: self._concerns(past, event, failed=failed), _ENDS)
+            barriers = frozenset() if self.setup.threads else _ENDS
+            places = self._places(lambda past: self._concerns(past, event, failed=failed), barriers)
         elif event.kind in _CALLER:
-            places = self._places(lambda past: past.kind == queue_events.ATTEMPT_END, frozenset())
+            places = self._places(lambda past: past.kind == queue_events.ATTEMPT_END)
+        elif event.kind == queue_events.CALL_OUTCOME and self._at_its_deadline(event):
+            places = self._places(lambda past: failed or past.kind == queue_events.CALL_SUBMIT)
         else:
             return []
         found: list[Here] = []
@@ -172,7 +198,12 @@ class Follower:
         self.why = why or self.why
         return found
 
-    def _places(self, fits: Callable[[Event], bool], barriers: frozenset[str]) -> list[int]:
+    def _at_its_deadline(self, event: Event) -> bool:
+        """Whether the deadline of this submit is in the present instant: what else happens then may be seen before it, or after."""
+        found = (one.state.submit(event.op) for one in self.here)
+        return any(one is not None and abs(one.call.deadline - event.at) <= 2 * self.setup.near for one in found)
+
+    def _places(self, fits: Callable[[Event], bool], barriers: frozenset[str] = frozenset()) -> list[int]:
         found: list[int] = []
         for place in range(len(self.instant) - 1, -1, -1):
             past = self.instant[place][0]
@@ -183,7 +214,9 @@ class Follower:
         return found
 
     def _concerns(self, past: Event, event: Event, *, failed: bool) -> bool:
-        """Whether it matters if this submit came before or after that attempt was decided."""
+        """Whether it matters if this came before or after that attempt was decided."""
+        if past.kind == queue_events.RATE_SET or (past.kind in _ENDS and failed):
+            return True
         if past.kind != queue_events.CALL_SUBMIT:
             return False
         call = past.data.get("call")

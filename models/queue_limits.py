@@ -77,17 +77,20 @@ def after(breaker: Breaker, setup: Setup, now: float, started: float, *, says: M
         if started < breaker.opened + rest - near:
             return breaker
         if not failed:
-            return Breaker() if says == "ok" else dataclasses.replace(breaker, opened=None, doubt=breaker.opened)
+            return (
+                Breaker(since=now) if says == "ok" else dataclasses.replace(breaker, opened=None, doubt=breaker.opened)
+            )
         if status == 429 or says in ("maybe_lost", "unclear"):
             return dataclasses.replace(breaker, opened=None, doubt=now)
         return dataclasses.replace(breaker, opened=now)
     if says == "ok":
         if breaker.doubt is not None and started < breaker.doubt:
             return dataclasses.replace(breaker, least=0)
-        return Breaker()
+        return Breaker(since=now if breaker.doubt is not None else breaker.since)
     if not failed:
         return dataclasses.replace(breaker, least=0)
-    least = breaker.least if status == 429 or says in ("maybe_lost", "unclear") else breaker.least + 1
+    uncertain = status == 429 or says in ("maybe_lost", "unclear") or started <= breaker.since + near
+    least = breaker.least if uncertain else breaker.least + 1
     most, limit = breaker.most + 1, setup.config.breaker_failures
     if least >= limit and breaker.doubt is None and most == least:
         return Breaker(least=0, most=0, opened=now)

@@ -76,7 +76,7 @@ def _object(setup: Setup, state: State, entry: Entry, *, strict: bool) -> str:
     if not rules.is_write(call):
         return ""
     above = withholders(setup, state, entry)
-    if above and entry.undecided == "no":
+    if above and entry.undecided == "no" and (strict or not all(_knotted(state, entry, one) for one in above)):
         return f"it is withheld by s{above[0].index}"
     for other in state.entries:
         if other.index == entry.index or other.call.uid != call.uid or not rules.is_write(other.call):
@@ -92,6 +92,11 @@ def _object(setup: Setup, state: State, entry: Entry, *, strict: bool) -> str:
         if reason := _earlier(setup, state, entry, other, strict=strict):
             return reason
     return ""
+
+
+def _knotted(state: State, entry: Entry, above: Entry) -> bool:
+    """Whether ``above``, which withholds this call, is withheld itself by a bind that waits for it: SPEC does not say who goes first."""
+    return any(one.live and entry.index in one.waits and rules.dominates(one.call, above.call) for one in state.entries)
 
 
 def _earlier(setup: Setup, state: State, entry: Entry, other: Entry, *, strict: bool) -> str:

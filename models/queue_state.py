@@ -35,11 +35,15 @@ ABSTRACT: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What the model is parameterised by: the effective configuration, the dialect, the claims."""
+    """What the model is parameterised by: the effective configuration, the dialect, the claims.
+
+    ``threads``: the bench calls a queue that runs on threads of its own, so what these decided just before may be seen just after.
+    """
 
     config: QueueConfig = field(default_factory=QueueConfig)
     dialect: QueueDialect = field(default_factory=QueueDialect)
     claims: frozenset[str] = frozenset(DISPATCH_CLAIMS)
+    threads: bool = False
 
     @property
     def near(self) -> float:
@@ -76,7 +80,7 @@ class Entry:
     ``order``: its place among the submits. ``live``: not ended (an ended one is kept while an attempt of it still flies). ``flying``,
     ``reading``: an attempt or a read-back is in flight, since ``started``. ``attempts``: begun so far. ``undecided``: unanswered.
     ``conflict``: a conflict came after an ambiguous attempt, and must be read back. ``read``: a read-back was answered after the last
-    undecided attempt. ``low``, ``high``: the window in which the next attempt may begin, must have begun. ``waits``: entries that are
+    undecided attempt. ``mute``: it reads, and an attempt of it was not answered, so that whoever leaves it may be told that. ``low``, ``high``: the window in which the next attempt may begin, must have begun. ``waits``: entries that are
     its prerequisites. ``loose``: outcomes that the queue may choose, but need not. ``free``: a prerequisite's fate is left open by
     SPEC, so nothing is demanded. ``since``: from when on (seconds, step) it was eligible beyond doubt.
     """
@@ -94,6 +98,7 @@ class Entry:
     undecided: Decided = "no"
     conflict: bool = False
     read: bool = False
+    mute: bool = False
     low: float = 0.0
     high: float = 0.0
     waits: frozenset[int] = frozenset()
@@ -111,13 +116,15 @@ class Entry:
 class Breaker:
     """What is known of the breaker. ``least``, ``most``: failures in a row, by the strictest and the widest reading of what counts.
 
-    ``opened``: when it opened beyond doubt. ``doubt``: when it may have opened.
+    ``opened``: when it opened beyond doubt. ``doubt``: when it may have opened. ``since``: when it was last closed; what began before is of
+    an earlier epoch.
     """
 
     least: int = 0
     most: int = 0
     opened: float | None = None
     doubt: float | None = None
+    since: float = float("-inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -281,7 +281,15 @@ def _added(setup: Setup, state: State, arrival: Arrival, submit: Submit, entry: 
     draft.fields["submitted"] = state.submitted + 1
     if arrival.call.key is not None:
         draft.fields["keys"] = state.keys | {(arrival.call.key, arrival.payload)}
-    if entry is not None:
+    if entry is None:
+        serves = arrival.call.prerequisite_of
+        entry = draft.entries[submit.entry]
+        if serves is not None and entry.call.prerequisite_of != serves:  # the strictest flags of all joiners
+            entry = draft.entry(entry.index, call=dataclasses.replace(entry.call, prerequisite_of=serves))
+            for index, other in list(draft.entries.items()):
+                if other.live and rules.is_prerequisite(entry.call, other.call) and not other.attempts:
+                    draft.entry(index, waits=other.waits | {entry.index}, free=True)
+    else:
         draft.entries[entry.index] = entry
         for index, other in list(draft.entries.items()):
             if not other.live or index == entry.index:

@@ -21,11 +21,12 @@ class Tape:
         config: QueueConfig | None = None,
         dialect: QueueDialect | None = None,
         claims: Iterable[str] = tuple(DISPATCH_CLAIMS),
+        mode: str = "asyncio",
     ) -> None:
         self.history = History(
             {
                 "subject": "reference model",
-                "mode": "asyncio",
+                "mode": mode,
                 "dialect": (dialect or QueueDialect()).as_json(),
                 "claims": sorted(claims),
             }

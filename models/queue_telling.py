@@ -48,7 +48,7 @@ def _at_its_deadline(setup: Setup, state: State, one: Submit, entry: Entry) -> f
         return frozenset({"expired", "unknown"})
     if entry.flying or entry.reading or entry.conflict or entry.undecided == "yes":
         return frozenset({"unknown", "stale"} if one.asked or not hopeless else {"unknown"})
-    return frozenset({"expired", "unknown"} if entry.undecided == "maybe" else {"expired"})
+    return frozenset({"expired", "unknown"} if entry.undecided == "maybe" or entry.mute else {"expired"})
 
 
 def told(draft: Draft, one: Submit, word: str) -> None:
@@ -62,6 +62,7 @@ def told(draft: Draft, one: Submit, word: str) -> None:
     counts = dict(draft.fields.get("outcomes", draft.state.outcomes))
     counts[kind] = counts.get(kind, 0) + 1
     draft.fields["outcomes"] = tuple(sorted(counts.items()))
+    draft.left(one)
     draft.close_up(one.entry)
 
 

@@ -226,9 +226,9 @@ CASES = [
     ("dispatch.memory", lambda: plain().note(6, what="memory", kept=0, live=0), "held"),
     ("dispatch.memory", lambda: plain().note(6, what="memory", kept=1, live=0), "violated"),
     ("dispatch.memory", plain, "vacuous"),
-    ("dispatch.follows_model", lambda: plain().note(6, what="model", steps=9), "held"),
-    ("dispatch.follows_model", lambda: plain().note(6, what="model", breach="an outcome too many"), "violated"),
-    ("dispatch.follows_model", plain, "vacuous"),
+    ("dispatch.follows_model", plain, "held"),
+    ("dispatch.follows_model", lambda: plain().told(6, "s0"), "violated"),
+    ("dispatch.follows_model", lambda: Story().settled(5), "vacuous"),
 ]  # fmt: skip
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from ...faults.plan import plan_from_json, plan_to_json
 from ...faults.queue_plan import QueuePlan, plan_size, simpler_plans
 from ...faults.queue_running import run_queue
-from ...harness import events
 from ...harness.history import History
 from ...harness.invariant import Invariant
 from ...harness.parting import Parting
@@ -16,7 +15,7 @@ from ...harness.queue_protocols import QueueSubject
 from ...harness.suite import PlanFormat
 from ...models.dispatch_bounds import figures
 from ...models.invariants import catalogue
-from ...models.queue_following import follow
+from ...models.queue_following import followed
 
 __all__ = ["FORMAT", "figures", "invariants", "model", "parted", "runner"]
 
@@ -53,7 +52,7 @@ FORMAT: PlanFormat[QueuePlan] = PlanFormat(
 
 def model(history: History) -> Parting | None:
     """Where the reference model parts from a history."""
-    breach = follow(history).breach
+    breach = followed(history).breach
     if breach is None:
         return None
     return Parting(
@@ -65,22 +64,14 @@ def model(history: History) -> Parting | None:
 
 
 def runner(suite: str) -> Callable[[QueuePlan, QueueSubject], History]:
-    """How a suite of this name runs one plan. At the end of the history stands how far the reference model followed it."""
+    """How a suite of this name runs one plan."""
 
     def run(plan: QueuePlan, subject: QueueSubject) -> History:
-        history = run_queue(plan, subject, suite=suite)
-        if "reference" in subject.claims:
-            found = follow(history)
-            told = {"steps": found.steps, "breach": str(found.breach or ""), "stopped": found.stopped}
-            at = max((event.at for event in history), default=0.0)
-            history.append(at=at, kind=events.BENCH_NOTE, lane=events.BENCH, data={"what": "model", **told})
-        return history
+        return run_queue(plan, subject, suite=suite)
 
     return run
 
 
-def parted(history: History) -> bool:
-    """Whether the run of a suite ended in a word of the model's that the queue parted from it."""
-    return any(
-        event.data.get("what") == "model" and event.data.get("breach") for event in history.of_kind(events.BENCH_NOTE)
-    )
+def parted(history: History, subject: QueueSubject) -> bool:
+    """Whether a queue that claims to follow the reference model has parted from it."""
+    return "reference" in subject.claims and followed(history).breach is not None

@@ -129,7 +129,7 @@ class QueueMachine(RuleBasedStateMachine):
         if self._known != (len(self.steps), len(self.answers)):
             self._known = (len(self.steps), len(self.answers))
             history = self._run(self.build(), self.subject)
-            self.parted = self.parted or parted(history)
+            self.parted = self.parted or parted(history, self.subject)
             healed = min((event.at for event in history.of_kind(queue_events.HEALED)), default=math.inf)
             seen = {event.at for event in history.of_kind(*_SEEN)} | {call.deadline for call in self.calls}
             self._instants = sorted(at for at in seen if at < healed)

@@ -1,27 +1,30 @@
-"""The queue against the reference model: the bench steps both, and writes down where they part (SPEC 5)."""
+"""The queue against the reference model: where it does what the model does not allow (SPEC 5)."""
 
 from __future__ import annotations
 
+from ....harness import queue_events as ev
+from ....harness.history import History
+from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held
-from ...dispatch_trace import DispatchTrace, number
-from ._judging import breach, must
+from ...queue_following import followed
+from ._judging import breach
 
 
-def _follows(trace: DispatchTrace) -> Finding:
-    witnesses = []
-    for note in trace.notes:
-        if note.data.get("what") != "model":
-            continue
-        if note.data.get("breach"):
-            return breach(
-                f"does what the model does not: {str(note.data['breach'])[:300]}", [note], expected="what the reference model allows",
-                observed=str(note.data["breach"])[:300],
-            )  # fmt: skip
-        if number(note.data.get("steps"), 0.0) > 0:
-            witnesses.append(note.seq)
-    return held(witnesses)
+def _follows(history: History) -> Finding:
+    found = followed(history)
+    if found.breach is not None:
+        shown = [event for event in history if event.seq == found.breach.seq]
+        return breach(
+            f"does what the model does not: {str(found.breach)[:300]}", shown,
+            expected=("; ".join(found.breach.allowed) or found.breach.expected)[:300], observed=str(found.breach)[:300],
+        )  # fmt: skip
+    steps = [event.seq for event in history.of_kind(ev.CALL_OUTCOME, ev.ATTEMPT_START) if event.seq <= found.last]
+    return held(steps)
 
 
 INVARIANTS = (
-    must("follows_model", "reference", _follows, "SPEC 4", "Each thing that the queue does is one that the reference model allows at that moment."),
+    Invariant(
+        id="dispatch.follows_model", level=Level.MUST, claim="reference", check=_follows, source="SPEC 4",
+        expectation="Each thing that the queue does is one that the reference model allows at that moment.",
+    ),
 )  # fmt: skip
