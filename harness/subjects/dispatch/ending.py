@@ -39,7 +39,8 @@ def finish(
             view = parts.view(kind, reason, status=status)
             first = False
         parts.tell(ticket, view)
-    bury(parts, entry, fate, kind)
+    entry.done_as = kind
+    bury(parts, entry, fate)
 
 
 def tell_asked(parts: Parts, entry: Entry) -> None:
@@ -95,8 +96,8 @@ def after_leaving(parts: Parts, entry: Entry) -> None:
         bury(parts, entry, fate)
 
 
-def bury(parts: Parts, entry: Entry, fate: Fate, kind: str = "applied") -> None:
-    """Take a call whose joiners are all told out of everything, and settle what depended on it. `kind`: how it was done, if it was."""
+def bury(parts: Parts, entry: Entry, fate: Fate) -> None:
+    """Take a call whose joiners are all told out of everything, and settle what depended on it."""
     was_parked = entry.state == PARKED
     entry.state = DONE
     call = entry.call
@@ -113,7 +114,7 @@ def bury(parts: Parts, entry: Entry, fate: Fate, kind: str = "applied") -> None:
         parts.objects.unplace(entry)
     if was_parked and entry.twin_of is not None:
         entry.twin_of.parked = None
-    heir = None if entry.parked is None else _pass_on_parked(parts, entry, fate, kind)
+    heir = None if entry.parked is None else _pass_on_parked(parts, entry, fate)
     if entry.withheld or entry.survivor is not None:
         _settle_withheld(parts, entry, fate)
     if entry.prerequisite_of:
@@ -124,13 +125,13 @@ def bury(parts: Parts, entry: Entry, fate: Fate, kind: str = "applied") -> None:
     entry.tickets = []
 
 
-def _pass_on_parked(parts: Parts, entry: Entry, fate: Fate, kind: str) -> Entry | None:
+def _pass_on_parked(parts: Parts, entry: Entry, fate: Fate) -> Entry | None:
     heir, entry.parked = entry.parked, None
     if heir is None:
         return None
     heir.twin_of = None
     if fate is Fate.DONE:
-        finish(parts, heir, kind, "", fate, merged=True)
+        finish(parts, heir, entry.done_as, "", fate, merged=True)
         return None
     if fate is Fate.UNKNOWN and heir.call.key is None:
         finish(parts, heir, "unknown", "ambiguous", fate)

@@ -76,12 +76,12 @@ class Entry:
     not ask to end. `rank`: the own priority with age, in a form that never changes with time (aging × enqueued − priority: the least goes first).
     `demand`: the same with the loans of binds that wait for it; `key`: with the loans of those behind it on its object, too.
     `undecided`: an attempt of it may have had, or may yet have, an effect. `pinned`: the version that its guard was sent with while
-    undecided. `read_next`: the next attempt reads back.
+    undecided. `read_next`: the next attempt reads back. `done_as`: what its first joiner is told, once it ends.
     """
 
     __slots__ = (
-        "attempt", "attempts", "call", "cost", "deadline", "demand", "droppable", "enqueued", "key", "level", "lifted", "live",
-        "not_before", "order", "ordered", "parked", "payload", "pinned", "placed", "plugin", "prerequisite_of", "priority", "rank",
+        "attempt", "attempts", "call", "cost", "deadline", "demand", "done_as", "droppable", "enqueued", "key", "level", "lifted",
+        "live", "not_before", "order", "ordered", "parked", "payload", "pinned", "placed", "plugin", "prerequisite_of", "priority", "rank",
         "read_next", "reads", "sent_version", "seq", "state", "survivor", "tickets", "twin_key", "twin_of", "undecided",
         "wanting", "withheld",
     )  # fmt: skip
@@ -107,6 +107,7 @@ class Entry:
         self.droppable = call.droppable
         self.cost = call.rebuild_cost
         self.prerequisite_of: tuple[str, ...] = () if call.prerequisite_of is None else (call.prerequisite_of,)
+        self.done_as = ""
         self.attempts = 0
         self.reads = 0
         self.attempt: Attempt | None = None
