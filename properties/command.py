@@ -7,7 +7,7 @@ import os
 import secrets
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -176,7 +176,7 @@ def _lines(what: str) -> Sequence[str]:
     if what == "invariants":
         return [f"{item.id:36} {item.level:6} {item.expectation}" for item in catalogue().values()]
     if what == "claims":
-        return [f"{name:24} {says}" for name, says in {**WAITER_CLAIMS, **NORMALISER_CLAIMS, **DISPATCH_CLAIMS}.items()]
+        return list(_claim_lines())
     if what == "dialect":
         return list(dialects.lines())
     if what == "faults":
@@ -186,6 +186,13 @@ def _lines(what: str) -> Sequence[str]:
     from ..faults.zoo import all_bugs
 
     return [f"{bug.name:40} {bug.invariant:36} {bug.summary}" for bug in all_bugs().values()]
+
+
+def _claim_lines() -> Iterator[str]:
+    """A kind of subject at a time: two kinds may use one word, each for a promise of its own."""
+    for kind, claims in (("waiter", WAITER_CLAIMS), ("normaliser", NORMALISER_CLAIMS), ("queue", DISPATCH_CLAIMS)):
+        yield f"{kind}:"
+        yield from (f"  {name:24} {says}" for name, says in claims.items())
 
 
 def _subject_lines() -> list[str]:

@@ -33,9 +33,9 @@ class Item:
     def beside(self, edge: float) -> tuple[float, float]:
         """From where to where it reaches with its fullest label beside it; to the left of it where the picture ends."""
         width = len(self.labels[0]) * LETTER if self.labels else 0.0
-        if self.right + 9 + width <= edge:
-            return self.left - 6, self.right + 9 + width
-        return self.left - 9 - width, self.right + 6
+        if self.right + 11 + width <= edge:
+            return self.left - 6, self.right + 11 + width
+        return self.left - 11 - width, self.right + 6
 
 
 def pack_marks(items: Sequence[Item], edge: float) -> int:
@@ -58,7 +58,7 @@ def pack_marks(items: Sequence[Item], edge: float) -> int:
         if item.labels:
             item.label = item.labels[0]
             item.anchor = "start" if right > item.right + 7 else "end"
-            item.label_x = item.right + 9 if item.anchor == "start" else item.left - 9
+            item.label_x = item.right + 11 if item.anchor == "start" else item.left - 11
     return max(1, len(ends))
 
 
@@ -93,12 +93,13 @@ def pack_bars(items: Sequence[Item], edge: float, *, nudge: float = 22.0) -> int
 
 
 def _label(item: Item, free_to: float) -> None:
+    """The fullest label that fits: inside, else beside."""
     inside = item.right - item.left - 8
     for label in item.labels:
-        if len(label) * LETTER <= inside:
+        width = len(label) * LETTER
+        if width <= inside:
             item.label, item.label_x = label, item.left + 4
             return
-    for label in item.labels:
-        if item.right + 14 + len(label) * LETTER <= free_to:
+        if item.right + 14 + width <= free_to:
             item.label, item.label_x = label, item.right + 12
             return

@@ -59,8 +59,10 @@ def _summed(changes: list[tuple[int, float, int]]) -> Steps:
     return steps
 
 
-def tokens(attempts: Sequence[Bar], changes: Sequence[Moment], config: Mapping[str, Any]) -> Steps | None:
-    """A full bucket that only attempts empty, as corners of a broken line; None if there is no quota to speak of.
+def tokens(
+    attempts: Sequence[Bar], changes: Sequence[Moment], config: Mapping[str, Any], end: float = 0.0
+) -> Steps | None:
+    """A full bucket that only attempts empty, as corners of a broken line up to ``end``; None if there is no quota to speak of.
 
     Below zero: more was started than any bucket of this quota allows.
     """
@@ -83,11 +85,13 @@ def tokens(attempts: Sequence[Bar], changes: Sequence[Moment], config: Mapping[s
         if moment.kind == "queue.rate":
             qps, burst = real(moment.data.get("qps")), real(moment.data.get("burst"))
             if not (math.isfinite(qps) and math.isfinite(burst)):
-                break  # from here on there is no quota
+                return corners  # from here on there is no quota
             level = min(level, burst)
         else:
             level -= 1
         corners.append((at, level))
+    if end > at:
+        until(end)
     return corners
 
 

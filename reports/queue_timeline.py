@@ -389,7 +389,7 @@ def _plots(whole: Reading, top: float, scale: TimeScale, end: float) -> list[Plo
         ),
     ]  # fmt: skip
     changes = [moment for moment in whole.caller if moment.kind == "queue.rate"]
-    level = plots.tokens(whole.attempts, changes, whole.config)
+    level = plots.tokens(whole.attempts, changes, whole.config, end)
     where = top + 2 * plots.HEIGHT
     if level is None:
         made = plots.started(whole.attempts)

@@ -207,6 +207,10 @@ class TestPlots:
         ]  # fmt: skip
         assert plots.tokens(found.attempts, (), {"qps": {"$float": "inf"}, "burst": 2}) is None
 
+    def test_tokens_refill_to_the_end_of_the_picture(self):
+        found = read(moments_of(made.start(0, "o0.a0"), made.start(0, "o0.a1")), ())
+        assert plots.tokens(found.attempts, (), {"qps": 1.0, "burst": 2}, 1.5)[-1] == (1.5, 1.5)
+
     def test_a_quota_that_is_broken_goes_below_zero(self):
         found = read(moments_of(*(made.start(0, f"o0.a{index}") for index in range(3))), ())
         assert plots.tokens(found.attempts, (), {"qps": 1.0, "burst": 2})[-1] == (0, -1)
