@@ -45,8 +45,13 @@ def admit(parts: Parts, ticket: Ticket) -> OutcomeView | None:
         return OutcomeView(kind="breaker_open", reason="breaker", retry_after=wait)
     if parts.room.shares and parts.room.share_is_used_up(call.plugin):
         return OutcomeView(kind="refused", reason="share", retry_after=_hint(parts))
-    ticket.priority = min(max(call.priority, config.priority_low), config.priority_high)
-    rank = config.aging * now - ticket.priority
+    priority: float = call.priority
+    if priority < config.priority_low:
+        priority = config.priority_low
+    elif priority > config.priority_high:
+        priority = config.priority_high
+    ticket.priority = priority
+    rank = config.aging * now - priority
     victim: Entry | None = None
     if parts.accounts.live >= config.capacity:
         victim = parts.room.victim((-rank, -call.deadline, call.rebuild_cost), parts.entries())
@@ -94,7 +99,8 @@ def _hint(parts: Parts) -> float:
 
 def _count(parts: Parts, ticket: Ticket, call: ApiCall) -> None:
     parts.accounts.live += 1
-    parts.room.came(call.plugin)
+    if parts.room.shares:
+        parts.room.came(call.plugin)
     if call.deadline != math.inf:
         parts.deadlines.push((call.deadline, ticket.number, ticket))
 

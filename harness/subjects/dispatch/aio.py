@@ -73,6 +73,7 @@ class DispatchQueue:
         )  # fmt: skip
         if config is not None:
             core(config, now=0.0)  # a bad configuration is told where it is given, not where the queue is opened
+        self._now: Callable[[], float] = self._clock.monotonic
         self._core: DispatchCore | None = None
         self._idle: list[anyio.Event] = []
         self._nap: anyio.CancelScope | None = None
@@ -85,6 +86,7 @@ class DispatchQueue:
     async def __aenter__(self) -> Self:
         if self._core is not None:
             raise RuntimeError("a dispatch queue is opened once; make another one")
+        self._now = _reader(self._clock)
         self._core = self._make()
         self._thread = threading.get_ident()
         self._from_thread = _closer(self._close_here)
@@ -125,7 +127,7 @@ class DispatchQueue:
 
     def submit(self, call: ApiCall, settled: Callable[[OutcomeView], object] | None = None) -> Ticket:
         """Submit a call; answers at once. `settled(outcome)` is called once, inside `submit` already if it is refused."""
-        ticket = self.core.submit(call, self._clock.monotonic(), settled)
+        ticket = self.core.submit(call, self._now(), settled)
         self._after()
         return ticket
 
@@ -146,17 +148,17 @@ class DispatchQueue:
 
     def cancel(self, ticket: Ticket) -> None:
         """Cancel one submit. Nothing happens if it is told already."""
-        self.core.cancel(ticket, self._clock.monotonic())
+        self.core.cancel(ticket, self._now())
         self._after()
 
     def end_context(self, context: str) -> None:
         """A scheduling context is over."""
-        self.core.end_context(context, self._clock.monotonic())
+        self.core.end_context(context, self._now())
         self._after()
 
     def delete_object(self, uid: str) -> None:
         """An object is gone."""
-        self.core.delete_object(uid, self._clock.monotonic())
+        self.core.delete_object(uid, self._now())
         self._after()
 
     def own_write(self, uid: str, guarded_at: int, version: int) -> None:
@@ -165,7 +167,7 @@ class DispatchQueue:
 
     def set_rate(self, qps: float, burst: int) -> None:
         """Another quota from now on. Raises `ValueError` for one that is none."""
-        self.core.set_rate(qps, burst, self._clock.monotonic())
+        self.core.set_rate(qps, burst, self._now())
         self._after()
 
     def close(self) -> None:
@@ -179,7 +181,7 @@ class DispatchQueue:
 
     def stats(self) -> dict[str, Any]:
         """The queue's own figures; see `DispatchCore.stats`."""
-        return self.core.stats(self._clock.monotonic())
+        return self.core.stats(self._now())
 
     def bounds(self) -> Bounds:
         """The printed bounds W and B, with their derivation."""
@@ -188,7 +190,7 @@ class DispatchQueue:
     # -- the workers' side ---------------------------------------------------------------------------------------------
 
     def _close_here(self) -> None:
-        self.core.close(self._clock.monotonic())
+        self.core.close(self._now())
         idle, self._idle = self._idle, []
         for worker in idle:
             worker.set()
@@ -202,7 +204,7 @@ class DispatchQueue:
         self._deliver()
 
     def _wake(self) -> None:
-        now = self._clock.monotonic()
+        now = self._now()
         core = self.core
         wake_at = core.wake_at(now)
         if self._idle and core.can_start(now):
@@ -211,14 +213,15 @@ class DispatchQueue:
             self._nap.cancel()
 
     def _deliver(self) -> None:
-        while deeds := self.core.take():
+        core = self.core
+        while deeds := core.take():
             do(deeds, failed=self._failed, reevaluate=self._reevaluate, wake=_set, on_error=self._on_error)
 
     async def _worker(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         core = self.core
         task_status.started()
         while not core.closed:
-            attempt = core.next(self._clock.monotonic())
+            attempt = core.next(self._now())
             self._after()
             if attempt is not None:
                 await self._attempt(attempt)
@@ -235,11 +238,11 @@ class DispatchQueue:
                     self._idle.remove(woken)
 
     async def _attempt(self, attempt: Attempt) -> None:
-        core, clock = self.core, self._clock
+        core, now = self.core, self._now
         make = self._read if attempt.read else self._send
         assert make is not None
         if not core.wanted(attempt):  # a callback has cancelled its call since it was taken
-            core.unstarted(attempt, clock.monotonic())
+            core.unstarted(attempt, now())
             self._after()
             return
         try:
@@ -252,22 +255,22 @@ class DispatchQueue:
                     arrived = True
             timed_out = not arrived
         except Exception as error:  # noqa: BLE001 - the error table decides
-            core.failed(attempt, error, clock.monotonic())
+            core.failed(attempt, error, now())
         except anyio.get_cancelled_exc_class():
-            core.abandoned(attempt, clock.monotonic())
+            core.abandoned(attempt, now())
             self._after()
             if not _survives():
                 raise
         except BaseException as error:
-            core.failed(attempt, error, clock.monotonic())
+            core.failed(attempt, error, now())
             self._after()
             raise
         else:
             if timed_out:
-                core.timed_out(attempt, clock.monotonic())
+                core.timed_out(attempt, now())
             else:
-                core.answered(attempt, answer, clock.monotonic())
-        self._after()
+                core.answered(attempt, answer, now())
+        self._deliver()  # the worker itself takes what can start now, and wakes the others after that
 
     async def _timer(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         core = self.core
@@ -296,6 +299,17 @@ class DispatchQueue:
                     raise
             finally:
                 self._nap = None
+
+
+def _reader(clock: AsyncClock) -> Callable[[], float]:
+    """How a clock is read in the running event loop. Anyio asks anew each time which loop that is, which costs more than all the rest."""
+    if type(clock) is not AnyioClock:
+        return clock.monotonic
+    if sniffio.current_async_library() == "asyncio":
+        return asyncio.get_running_loop().time
+    import trio
+
+    return trio.current_time
 
 
 def _set(event: anyio.Event) -> None:

@@ -33,6 +33,12 @@ class Verdict(Enum):
     PERMANENT = "permanent"  # surely not done by this attempt, and never
 
 
+def _unchanged(body: Any) -> bool:
+    if type(body) is not dict and not isinstance(body, Mapping):  # a dict is told at once, an abstract class late
+        return False
+    return body.get("changed") is False
+
+
 class Reading:
     """One attempt's end, read. `noop`: the server held it already. `healthy`: what it says to the breaker. `hint`: seconds."""
 
@@ -52,13 +58,13 @@ class Reading:
         self.status = status
         self.hint = hint
         self.body = body
-        self.noop = verdict is Verdict.DONE and isinstance(body, Mapping) and body.get("changed") is False
+        self.noop = verdict is Verdict.DONE and _unchanged(body)
 
 
 def read_answer(answer: Any, wall: Callable[[], float]) -> Reading:
     """Read an answer, anything with `status`, `headers` and `body`. Nonsense is no answer at all."""
     status = getattr(answer, "status", None)
-    if not isinstance(status, int) or isinstance(status, bool):
+    if type(status) is not int and (not isinstance(status, int) or isinstance(status, bool)):
         return Reading(Verdict.UNCLEAR, healthy=False)
     body = getattr(answer, "body", None)
     if 200 <= status <= 299:

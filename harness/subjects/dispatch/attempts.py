@@ -20,22 +20,30 @@ def next_start(parts: Parts, now: float) -> float:
     """When an attempt can start if nothing else happens (seconds on the queue's clock); infinite if something else must come first."""
     if parts.closed or parts.executing >= parts.config.workers or parts.ready.top() is None:
         return math.inf
-    return max(parts.bucket.next_at(now), parts.breaker.next_at(now))
+    bucket, breaker = parts.bucket, parts.breaker
+    token = bucket.next_at(now) if bucket.limited else now
+    return token if breaker.opened is None else max(token, breaker.next_at(now))
 
 
 def start(parts: Parts, now: float) -> Attempt | None:
     """Pop the best eligible call, with a worker, a token and, if need be, a probe's lease; `None` if nothing can start now."""
     if parts.closed or parts.executing >= parts.config.workers:
         return None
-    entry = parts.ready.top()
-    if entry is None or not parts.bucket.ready(now) or not parts.breaker.admits(now):
+    ready, bucket, breaker = parts.ready, parts.bucket, parts.breaker
+    entry = ready.top()
+    if entry is None or (bucket.limited and not bucket.ready(now)):
         return None
-    parts.bucket.take(now)
+    if breaker.opened is not None and not breaker.admits(now):
+        return None
+    if bucket.limited:
+        bucket.take(now)
     parts.executing += 1
-    parts.ready.began(entry.plugin)
+    if ready.shares:
+        ready.began(entry.plugin)
     attempt = _attempt(parts, entry, now)
-    attempt.epoch = parts.breaker.epoch
-    attempt.lease = parts.breaker.begin(now)
+    attempt.epoch = breaker.epoch
+    if breaker.opened is not None:
+        attempt.lease = breaker.begin(now)
     entry.state = EXECUTING
     entry.attempt = attempt
     if entry.ordered:
@@ -79,8 +87,10 @@ def _over(parts: Parts, attempt: Attempt, healthy: bool | None) -> bool:
         return False
     attempt.over = True
     parts.executing -= 1
-    parts.ready.ended(attempt.plugin)
-    parts.breaker.end(attempt.epoch, attempt.lease, healthy, parts.now)
+    if parts.ready.shares:
+        parts.ready.ended(attempt.plugin)
+    if parts.breaker.failures:
+        parts.breaker.end(attempt.epoch, attempt.lease, healthy, parts.now)
     entry = attempt.entry
     if entry.state == DONE or entry.attempt is not attempt:
         parts.accounts.audited += 1
@@ -166,10 +176,10 @@ def _nobody(parts: Parts, entry: Entry) -> None:
 
 
 def _ended(parts: Parts, entry: Entry, kind: str, reason: str, fate: Fate, status: int | None) -> None:  # noqa: PLR0917
-    plugins = [] if kind != "failed" else sorted({
-        one.call.plugin for one in entry.waiting() if one.call is not None and not one.asked
-    })  # fmt: skip
     if entry.wanting and parts.handlers:
+        plugins = [] if kind != "failed" else sorted({
+            one.call.plugin for one in entry.waiting() if one.call is not None and not one.asked
+        })  # fmt: skip
         completed(parts, entry, parts.view(kind, reason, status=status), plugins)
     finish(parts, entry, kind, reason, fate, status=status)
 

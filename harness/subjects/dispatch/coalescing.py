@@ -45,8 +45,7 @@ class Twins:
 
     def add(self, entry: Entry, key: tuple[Any, ...]) -> None:
         """An entry that later twins join; the first one of its key."""
-        if key not in self.by_key:
-            self.by_key[key] = entry
+        if self.by_key.setdefault(key, entry) is entry:
             entry.twin_key = key
 
     def add_payload(self, entry: Entry) -> None:
@@ -58,8 +57,8 @@ class Twins:
 
     def remove(self, entry: Entry) -> None:
         """An entry is over."""
-        if entry.twin_key is not None and self.by_key.get(entry.twin_key) is entry:
-            del self.by_key[entry.twin_key]
+        if entry.twin_key is not None:  # and so it is the one that stands there; the key is hashed once
+            self.by_key.pop(entry.twin_key, None)
         key = entry.call.key
         if key is not None and key in self.payloads:
             payload, count = self.payloads[key]

@@ -83,10 +83,13 @@ class DispatchCore:
         parts = self._parts
         if now > parts.now:  # noqa: PLR1730 - a call of max costs, and this runs at every step
             parts.now = now
-        if parts.deadlines.items:
+        # A first item that is dead may be looked at, too: the first living one is not earlier.
+        items = parts.deadlines.items
+        if items and items[0][0] <= parts.now:
             while (due := parts.deadlines.top()) is not None and due[0] <= parts.now:
                 leave(parts, due[2], "expired", "deadline")
-        if parts.pauses.items:
+        paused = parts.pauses.items
+        if paused and paused[0][0] <= parts.now:
             while (over := parts.pauses.top()) is not None and over[0] <= parts.now:
                 pause_over(parts, over[2])
         if self._debug:
@@ -127,8 +130,10 @@ class DispatchCore:
         if now > parts.now:  # noqa: PLR1730 - a call of max costs, and this runs at every step
             parts.now = now
         # What comes after the deadline of a joiner is stale for that one; at its very deadline it is in time.
-        while (due := parts.deadlines.top()) is not None and due[0] < parts.now:
-            leave(parts, due[2], "expired", "deadline")
+        items = parts.deadlines.items
+        if items and items[0][0] < parts.now:
+            while (due := parts.deadlines.top()) is not None and due[0] < parts.now:
+                leave(parts, due[2], "expired", "deadline")
         conclude(parts, attempt, reading)
         self.tick(now)
 
@@ -224,10 +229,17 @@ class DispatchCore:
         """When `tick` or `next` has something to do unless something happens before; infinite for never."""
         parts = self._parts
         due = next_start(parts, max(now, parts.now))
-        for heap in (parts.deadlines, parts.pauses):
-            first = heap.top()
-            if first is not None and first[0] < due:
-                due = first[0]
+        deadlines, pauses = parts.deadlines, parts.pauses
+        # Only what comes before is of interest, so that a first item which is later, dead or not, need not be looked at.
+        if (
+            deadlines.items
+            and deadlines.items[0][0] < due
+            and (first := deadlines.top()) is not None
+            and first[0] < due
+        ):
+            due = first[0]
+        if pauses.items and pauses.items[0][0] < due and (over := pauses.top()) is not None and over[0] < due:
+            due = over[0]
         return due
 
     # -- figures -------------------------------------------------------------------------------------------------------

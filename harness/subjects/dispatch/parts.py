@@ -159,7 +159,9 @@ class Parts:
             if not ticket.asked:
                 entry.wanting -= 1
             assert call is not None
-            self.room.went(call.plugin, accounts.live)
+            room = self.room
+            if room.shares or room.drops is not None:
+                room.went(call.plugin, accounts.live)
         if ticket.callback is not None or ticket.waiters is not None:
             self.deeds.append(Told(view, ticket.callback, ticket.waiters))
         ticket.entry = ticket.call = ticket.callback = ticket.waiters = None

@@ -8,7 +8,8 @@ from .config import check_rate
 
 __all__ = ["Bucket"]
 
-_ROUNDING = 1e-9
+_WHOLE = 1 - 1e-9
+"""A token, but for rounding."""
 
 
 class Bucket:
@@ -33,14 +34,17 @@ class Bucket:
         """Whether a token is there."""
         if not self.limited:
             return True
-        self._refill(now)
-        return self.tokens >= 1 - _ROUNDING
+        if now > self.at:
+            self._refill(now)
+        return self.tokens >= _WHOLE
 
     def take(self, now: float) -> None:
         """Take the token that `ready` saw."""
         if self.limited:
-            self._refill(now)
-            self.tokens = max(0.0, self.tokens - 1)
+            if now > self.at:
+                self._refill(now)
+            left = self.tokens - 1
+            self.tokens = left if left > 0 else 0.0
 
     def give_back(self) -> None:
         """An attempt was taken, but never started."""
