@@ -113,9 +113,9 @@ class ApiCall:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ApiCall:
         """Read what :meth:`as_json` wrote, infinite deadlines included; unknown fields raise ``TypeError``."""
-        values = {name: revive(value) for name, value in data.items()}
+        values: dict[str, Any] = {name: revive(value) for name, value in data.items()}
         if isinstance(values.get("precondition"), Mapping):
-            told = dict(cast("Mapping[str, Any]", values["precondition"]))
+            told = dict(values["precondition"])
             if told.get("generation") is not None:
                 told["generation"] = tuple(told["generation"])
             values["precondition"] = Precondition(**told)

@@ -315,6 +315,8 @@ class QueueModel:
             if entry.conflict:
                 loose |= {"failed", "unknown"}
             draft.entry(index, read=True, loose=loose)
+        elif entry.live and entry.conflict:  # nobody says how often a read-back without an answer is made again
+            draft.entry(index, loose=entry.loose | {"unknown"})
         draft.close_up(index)
         return self._done(draft)
 

@@ -4,7 +4,7 @@ Within one instant the order of independent things is not the queue's to tell: i
 the next submit, though the attempt is seen after it; and it may be given a submit before it has looked at an answer that is there, or
 find a deadline past before it looks at either. So the model follows with a set of states, all that a correct queue may be in: an attempt
 is also tried before the submits of the same instant, what the caller does also before the answers of the same instant, and an outcome
-at its deadline before both. A queue parts from the model when no state is left.
+at its deadline before both. On threads an event of the caller is seen before its call has taken effect. A queue parts from the model when no state is left.
 """
 
 from __future__ import annotations
@@ -183,7 +183,9 @@ class Follower:
             barriers = frozenset() if self.setup.threads else _ENDS
             places = self._places(lambda past: self._concerns(past, event, failed=failed), barriers)
         elif event.kind in _CALLER:
-            places = self._places(lambda past: past.kind == queue_events.ATTEMPT_END)
+            places = self._places(lambda past: past.kind == queue_events.ATTEMPT_END or self._races(past, event))
+        elif event.kind == queue_events.ATTEMPT_END and self.setup.threads:
+            places = self._places(lambda past: past.kind in _CALLER)
         elif event.kind == queue_events.CALL_OUTCOME and self._at_its_deadline(event):
             places = self._places(lambda past: failed or past.kind == queue_events.CALL_SUBMIT)
         else:
@@ -212,6 +214,10 @@ class Follower:
             if fits(past):
                 found.append(place)
         return found
+
+    def _races(self, past: Event, event: Event) -> bool:
+        """Whether two threads call, one of which closes: who is first is settled in the queue, after both were seen to call."""
+        return self.setup.threads and queue_events.CLOSE_START in (past.kind, event.kind) and past.kind in _CALLER
 
     def _concerns(self, past: Event, event: Event, *, failed: bool) -> bool:
         """Whether it matters if this came before or after that attempt was decided."""

@@ -1,6 +1,6 @@
 """What happens within one instant may be seen in another order than it was decided: the reference model follows all of these."""
 
-from waitproof.harness.calls import ApiCall
+from waitproof.harness.calls import ApiCall, Precondition
 from waitproof.harness.queue_protocols import QueueConfig
 from waitproof.models.queue_following import follow, followed
 from waitproof.models.queue_tape import Tape
@@ -148,3 +148,36 @@ def test_a_history_is_followed_once():
     assert followed(made.history) is first
     made.start(0.0, "s0")
     assert followed(made.history).steps > first.steps
+
+
+def test_on_threads_a_cancel_may_take_effect_after_the_answer_of_its_instant():
+    for mode, allowed in (("threads", True), ("asyncio", False)):
+        made = tape(mode)
+        made.submit(0.0, call())
+        attempt = made.start(0.0, "s0")
+        made.cancel(0.0, "s0")
+        made.effect(0.0, attempt)
+        made.end(0.0, attempt, 200)
+        made.tell(0.0, "s0", "applied")
+        assert (parting(made) == "") is allowed
+
+
+def test_on_threads_a_cancel_and_a_close_of_one_instant_come_in_either_order():
+    for mode, allowed in (("threads", True), ("asyncio", False)):
+        made = tape(mode)
+        made.submit(0.0, call())
+        made.close(0.0)
+        made.cancel(0.0, "s0")
+        made.tell(0.0, "s0", "cancelled")
+        assert (parting(made) == "") is allowed
+
+
+def test_a_conflict_may_end_unknown_when_the_read_back_has_failed():
+    for status, allowed in ((500, True), (None, True)):
+        made = tape()
+        made.submit(0.0, call(precondition=Precondition(resource_version=1)))
+        made.end(0.0, made.start(0.0, "s0"), None)
+        made.end(0.5, made.start(0.5, "s0"), 409)
+        made.end(0.5, made.start(0.5, "s0", read=True), status)
+        made.tell(0.5, "s0", "unknown")
+        assert (parting(made) == "") is allowed
