@@ -1,0 +1,1 @@
+"""Seeded bugs of dispatch queues."""
