@@ -21,7 +21,7 @@ BY_SIZE = {}
 
 def history_of(length):
     """A right history of about so many events: writes to a thousand pods in turn, of which one in ten is refused once and tried again."""
-    claims = sorted(DISPATCH_CLAIMS - {"reference"})
+    claims = sorted(set(DISPATCH_CLAIMS) - {"reference"})
     history = History({"dialect": QueueDialect().as_json(), "claims": claims})
     draw = random.Random(20261201)
 

