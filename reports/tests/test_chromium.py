@@ -11,7 +11,9 @@ import subprocess
 
 import pytest
 
+from waitproof.harness.results import InvariantInfo, ResultWriter, RunInfo, SubjectInfo
 from waitproof.reports import build_report
+from waitproof.reports.tests.queue_histories import queue_history
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 REQUIRED = os.environ.get("WAITPROOF_CHROMIUM") == "required"
@@ -83,6 +85,26 @@ def test_every_anchor_leads_somewhere(page, tmp_path):
     links = set(re.findall(r'href="#([^"]+)"', document))
     assert links
     assert links <= ids
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_a_queue_fits_too(make_failure, tmp_path, width):
+    """Its timeline scrolls in its own box, and an id that is markup stays text in it."""
+    writer = ResultWriter(tmp_path / "results")
+    history = queue_history(MARKUP)
+    writer.failure(make_failure("queue", "dispatch-plans", "dispatch.ledger", history=history, text=MARKUP))
+    subject, info = (
+        SubjectInfo(name="queue", kind="queue"),
+        InvariantInfo(id="dispatch.ledger", level="MUST", expectation="x", source="SPEC"),
+    )
+    writer.run(RunInfo(waitproof="0", python="3", seed=1, profile="quick", subjects=(subject,), invariants=(info,)))
+    page = build_report([tmp_path / "results"], tmp_path / "report.html")
+    assert "timeline queue" in page.read_text(encoding="utf-8")
+    document, console = framed(page, tmp_path, width)
+    assert console == []
+    [wide] = re.findall(r'data-wide="(\d+)"', document)
+    assert int(wide) <= width
+    assert "<title>broken" not in document
 
 
 @pytest.mark.parametrize("width", [400, 1400])
