@@ -130,9 +130,11 @@ class QueueHands:
     # -- steps ---------------------------------------------------------------------------------------------------------
 
     def mutate(self, number: int) -> None:
-        """Change the payload object of a submit that was made."""
+        """Change the payload object of a submit that was made, and has returned: what a call of another thread looks at is not touched."""
         if number < len(self.submits) and isinstance(self.submits[number].payload, dict):
             mine = self.submits[number]
+            if self.subject.mode == "threads" and not mine.has_ticket:
+                return
             self._record(queue_events.CALL_MUTATE, mine.op)
             mine.payload["value"] = "changed after the submit"
             for inner in mine.payload.values():

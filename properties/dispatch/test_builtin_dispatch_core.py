@@ -14,6 +14,7 @@ from waitproof.harness.subjects.dispatch import DispatchCore, Failed, Reevaluate
 from waitproof.harness.subjects.dispatch.breaker import Breaker
 from waitproof.harness.subjects.dispatch.rate import Bucket
 from waitproof.harness.subjects.dispatch.retry import Backoff
+from waitproof.harness.subjects.dispatch.snapshots import payload_mark
 
 OK = ApiAnswer(status=200, body={"changed": True})
 BUSY = ApiAnswer(status=503)
@@ -225,6 +226,25 @@ def test_a_write_submitted_while_its_twin_executes_is_parked(answer, key, expect
     if expected is None:
         run(core)
         assert told(parked) == ("applied", "")
+
+
+def test_twins_find_each_other_among_others_of_their_kind():
+    """A call that differs in its payload alone does not stand between two that are alike."""
+    core = made()
+    odd, first, second = (core.submit(pod(payload={"value": value, "more": [1]}), 0) for value in (1, 2, 2))
+    run(core)
+    run(core)
+    assert core.next(0) is None
+    assert [kind(odd), kind(first), kind(second)] == ["applied", "applied", "merged"]
+
+
+@pytest.mark.parametrize(
+    "payload", [None, 1, 1.0, "a", {"a": 1, "b": [1, {"c": None}]}, [], (1, [2]), {1: {2}}, object(), [[[]]]]
+)
+def test_equal_payloads_have_one_mark(payload):
+    """Whatever the order of their keys."""
+    turned = dict(reversed(payload.items())) if isinstance(payload, dict) else payload
+    assert payload_mark(payload) == payload_mark(turned)
 
 
 def test_a_parked_joiner_is_told_how_the_call_was_done():

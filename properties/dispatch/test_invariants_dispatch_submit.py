@@ -91,6 +91,22 @@ def not_alike():
     return story.run(1, "o0").told(1, "s0").run(2, "o0").told(2, "s1")
 
 
+def taken_in_late():
+    """Among threads: a third twin's submit is under way while the first one is answered, and returns after that."""
+    story = Story().call(0, "o0").call(0, "o0").start(1, "o0")
+    late = story.submit(2, "o0", accepted=False)
+    story.effect(2, "o0").answer(2, "o0").told(2, "s0").told(2, "s1", "merged", own="applied")
+    story.add(2, "call.accepted", "caller", late, raised=None, message="")
+    return story.run(2, "o0").told(2, late)
+
+
+def at_once():
+    """The second is submitted when the first has been told unknown, while its attempt is still under way."""
+    story = Story().call(0, "o0").start(0, "o0").told(1, "s0", "unknown").call(1, "o0").start(1, "o0")
+    story.answer(2, "o0", number=1).told(2, "s1")
+    return story.answer(3, "o0", number=0)
+
+
 def newest(target="status"):
     story = Story(dialect(coalescing="newest")).call(0).call(0, target=target)
     return story.run(1, "o1").told(1, "s0", "merged", own="applied").told(1, "s1")
@@ -212,6 +228,8 @@ CASES = [
     ("dispatch.twins_sent_once", lambda: twins(at=1.5), "held"),
     ("dispatch.twins_sent_once", lambda: twins(again=True), "violated"),
     ("dispatch.twins_sent_once", not_alike, "vacuous"),
+    ("dispatch.twins_sent_once", taken_in_late, "held"),
+    ("dispatch.twins_sent_once", at_once, "vacuous"),
     ("dispatch.twins_sent_once", accepted, "vacuous"),
     ("dispatch.joiner_lives_on", lambda: left("applied"), "held"),
     ("dispatch.joiner_lives_on", lambda: left("cancelled", cancelled=["s1"]), "held"),

@@ -6,18 +6,22 @@ from typing import Any
 
 from ...calls import ApiCall
 from .entry import EXECUTING, Entry, Ticket
-from .snapshots import same_payload
+from .snapshots import payload_mark, same_payload
 
 __all__ = ["Twins", "joined", "parks", "recomputed", "twin_key"]
 
 
 def twin_key(call: ApiCall) -> tuple[Any, ...]:
-    """Equal for twins: object, type, target, idempotency key, context and precondition (reads: resourceVersion)."""
-    told = call.precondition
+    """Equal for twins: object, type, target, idempotency key, context and precondition (reads: resourceVersion).
+
+    Without an idempotency key the payload takes its place, by a mark that equal payloads share.
+    """
+    told, key = call.precondition, call.key
+    mark = payload_mark(call.payload) if key is None and call.payload is not None else 0
     if call.effect == "READ":
-        return (call.uid, call.type, call.target, call.key, call.context, told.resource_version)
+        return (call.uid, call.type, call.target, key, call.context, told.resource_version, mark)
     return (
-        call.uid, call.type, call.target, call.key, call.context, told.resource_version, told.uid, told.generation, call.effect,
+        call.uid, call.type, call.target, key, call.context, told.resource_version, told.uid, told.generation, call.effect, mark,
     )  # fmt: skip
 
 

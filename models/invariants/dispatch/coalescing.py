@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....harness.verdicts import Finding, held
 from ...dispatch_relevance import twins
-from ...dispatch_trace import DispatchTrace, Submit
+from ...dispatch_trace import NEVER, DispatchTrace, Submit
 from ...dispatch_waiting import waiting
 from ._judging import breach, call, must, seconds, told
 
@@ -60,6 +60,11 @@ def _real_outcome(trace: DispatchTrace) -> Finding:
     return held(witnesses)
 
 
+def _returned(submit: Submit) -> int:
+    """Where a submit had surely been taken in: among threads it may be made while something else goes on."""
+    return submit.accepted.seq if submit.accepted is not None else NEVER
+
+
 def _sent_once(trace: DispatchTrace) -> Finding:
     witnesses = []
     for operation in trace.operations.values():
@@ -68,9 +73,11 @@ def _sent_once(trace: DispatchTrace) -> Finding:
             continue
         done = None
         for attempt in operation.tries:
-            if done is not None:
+            if done is not None and done.end_seq < attempt.start.seq:
                 later = [
-                    item for item in operation.submits if item.told_seq > done.end_seq and item.start.seq > done.end_seq
+                    item
+                    for item in operation.submits
+                    if item.told_seq > done.end_seq and _returned(item) > done.end_seq
                 ]
                 if not later or later[0].start.seq > attempt.start.seq:
                     return breach(

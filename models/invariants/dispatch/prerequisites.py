@@ -27,7 +27,8 @@ def _pairs(trace: DispatchTrace) -> list[tuple[Submit, list[Operation]]]:
         mine = [
             operation
             for operation in needed[bind.uid]
-            if any(
+            if operation is not bind.operation  # calls that share an operation can't be told apart
+            and any(
                 item.live_at(bind.start.seq) and (item.context, item.prerequisite_of) == (bind.context, bind.uid)
                 for item in operation.submits
             )
