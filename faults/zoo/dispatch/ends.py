@@ -61,6 +61,10 @@ def _expired_and_left(original: Any, parts: Any, ticket: Any, kind: str, reason:
         original(parts, ticket, kind, reason)
 
 
+def _whoever_wants(self: Any, attempt: Any) -> bool:  # noqa: ARG001 - the seam's
+    return not attempt.over
+
+
 def _marked(original: Any, self: Any, ticket: Any, now: float) -> None:
     entry = ticket.entry
     if entry is not None and entry.state in (READY, BLOCKED, WITHHELD) and not entry.unanswered:
@@ -144,11 +148,11 @@ BUGS = (
     ),
     QueueBug(
         name="cancelled-and-still-in-the-heap", summary="a cancel tells the submitter and leaves the call where it is", invariant="dispatch.cancelled_never_sent",
-        source="D81 python-arq/arq#394", replaced={"core:leave": wrapping(_told_and_left)},
+        source="D81 python-arq/arq#394", replaced={"core:leave": wrapping(_told_and_left), "core:DispatchCore.wanted": _whoever_wants},
     ),
     QueueBug(
         name="expired-and-still-in-the-heap", summary="a call that was told expired is sent when its turn comes", invariant="dispatch.told_never_sent",
-        source="D101 jd/tenacity!423", replaced={"core:leave": wrapping(_expired_and_left)}, mode="threads",
+        source="D101 jd/tenacity!423", replaced={"core:leave": wrapping(_expired_and_left), "core:DispatchCore.wanted": _whoever_wants}, mode="threads",
     ),
     QueueBug(
         name="cancelled-when-popped", summary="a cancel marks the call, and its submitter is told when the call comes up",
@@ -157,7 +161,7 @@ BUGS = (
     ),
     QueueBug(
         name="cancelled-whatever-is-out", summary="a call that is cancelled while its attempt is under way is told cancelled at once",
-        invariant="dispatch.cancelled_while_sent", source="D77 celery/celery#9505", replaced={"core:leave": wrapping(_cancelled_whatever_is_out)},
+        invariant="dispatch.cancelled_while_sent", source="D77 celery/celery#9505", replaced={"core:leave": wrapping(_cancelled_whatever_is_out)}, mode="threads",
     ),
     QueueBug(
         name="a-context-takes-the-pod-with-it", summary="the end of a context ends the calls of its pods in other contexts, too",
