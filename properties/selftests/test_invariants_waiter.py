@@ -576,3 +576,19 @@ def test_jittered_waits_near_the_floor_are_not_scaled():
     assert (
         ours()["waiter.time_scale_irrelevant"].judge(pair(one, other, relation="scale", amount=4.0, call=call)).vacuous
     )
+
+
+def test_a_resolution_is_not_scaled():
+    """What lies within one resolution of the deadline ends at once; four times as long it does not (seed 3917281772)."""
+    one = (fetch(0), raised(0, "timeout", carries=TELLS))
+    other = (fetch(0), sleep(0, 0.0016), fetch(0.0016), raised(0.0016, "timeout", carries=TELLS))
+    made = pair(one, other, relation="scale", amount=4.0, call={"timeout": 0.0004}, other_call={"timeout": 0.0016})
+    assert not ours()["waiter.time_scale_irrelevant"].judge(made).violated
+
+
+def test_a_404_that_comes_later_may_come_after_its_grace():
+    """One more pending answer moves the 404 past the grace (seed 3917281772)."""
+    one = (fetch(0, http=404), sleep(0, 1.0), fetch(1.0, "completed"), returned(1.0))
+    other = (fetch(0), sleep(0, 1.0), fetch(1.0, http=404), raised(1.0, "transport"))
+    made = pair(one, other, relation="pending", amount=1.0, call={"not_found_grace": 0.5})
+    assert not ours()["waiter.pending_inserted_monotone"].judge(made).violated

@@ -83,7 +83,7 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
             return held([left.event.seq, right.event.seq] if number_ > 2 else [])
         same_size = not abs(left.size * scale - right.size) > near + 1e-9 * abs(right.size)
         if left.act != right.act or left.detail != right.detail or not same_time or not same_size:
-            if _on_edge(one, left) or _on_edge(other, right):
+            if _on_edge(one, left, scale) or _on_edge(other, right, 1.0):
                 return held([left.event.seq, right.event.seq] if number_ > 2 else [])
             own = any(step.event.data.get("ending") != "answer" for step in (left, right))
             if left.act == right.act == "answer" and not (own and "absolute_fetch_timeout" in one.claims):
@@ -116,13 +116,19 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
     return held([one.outcome.seq, other.outcome.seq])
 
 
-def _on_edge(wait: WaitTrace, step: Step) -> bool:
-    """Whether the last bit of a float decides this step: it stands one whole resolution before a target, which is just within it or not."""
+def _on_edge(wait: WaitTrace, step: Step, scale: float) -> bool:
+    """Whether the last bit of a float decides this step: it stands one whole resolution before a target, which is just within it or not.
+
+    A resolution is not scaled: what lies within one of the deadline here may lie beyond it in the scaled run.
+    """
     slack = wait.dialect.resolution
     ended = [item for item in wait.sleeps if item.end is not None and item.end.seq < step.event.seq]
     short = bool(ended) and abs(ended[-1].late + slack) <= EDGE
     deadline = wait.deadline
-    return short or (deadline is not None and abs(deadline - slack - wait.began - step.at) <= EDGE)
+    if deadline is None:
+        return short
+    left = deadline - wait.began - step.at
+    return short or abs(left - slack) <= EDGE or (scale != 1.0 and -EDGE <= left <= slack + EDGE)
 
 
 def _until_failure(steps: list[Step]) -> list[Step]:
@@ -240,6 +246,9 @@ def _pending(one: WaitTrace, other: WaitTrace, amount: float) -> Finding:
         return violated(
             f"{amount:g} more pending answers made it fetch less", events=shown, expected=f"{len(one.fetches)} or more", observed=str(len(other.fetches)),
         )  # fmt: skip
+    last = other.fetches[-1].says if other.fetches else None
+    if last is not None and last.kind == "not_found" and number(other.call.not_found_grace, 0.0) > 0:
+        return held()  # the same 404 comes later now, when the grace may be over
     if other.category not in (one.category, "timeout") or (
         one.category == other.category == "returned" and one.view.get("status") != other.view.get("status")
     ):
