@@ -184,6 +184,7 @@ CASES = [
     ("dispatch.conflict_read_back", lambda: tried(409), "vacuous"),
     ("dispatch.breaker_stops", lambda: tripped(then=sends(14)), "held"),
     ("dispatch.breaker_stops", lambda: tripped(then=sends(5)), "violated"),
+    ("dispatch.breaker_stops", lambda: tripped(then=sends(5, lasts=0.0)), "violated"),  # its own success is no excuse
     ("dispatch.breaker_stops", lambda: tripped(2, then=sends(5)), "vacuous"),
     ("dispatch.breaker_refuses", lambda: tripped(then=submits(5, "breaker_open")), "held"),
     ("dispatch.breaker_refuses", lambda: tripped(then=submits(5, None)), "violated"),

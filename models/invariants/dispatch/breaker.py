@@ -73,8 +73,13 @@ def _open(breaker: _Breaker, at: float, wait: float, by: Attempt, seq: int) -> N
 
 
 def _closed_in(trace: DispatchTrace, since: float, until: float) -> float:
-    """A success of an attempt from before may close it in some makes; from then on nothing is sure."""
-    ends = [item.ended for item in trace.attempts if item.verdict == table.OK and since <= item.ended < until]
+    """A success of an attempt from before may close it in some makes; from then on nothing is sure. One that was sent while it was open is
+    no excuse for having been sent, nor for others."""
+    ends = [
+        item.ended
+        for item in trace.attempts
+        if item.verdict == table.OK and item.began <= since + trace.near and since <= item.ended < until
+    ]
     return min(ends, default=until)
 
 
