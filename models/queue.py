@@ -356,6 +356,9 @@ class QueueModel:
                     draft.entry(index, conflict=True, read=False)
                     return
                 draft.entry(index, loose=entry.loose | {"failed", "unknown", "applied", "noop"}, free=True)
+                for one in draft.joined(index):
+                    if one.asked:
+                        draft.submit(one.index, loose=one.loose | {"unknown", "stale"})
                 return
             words = {"failed", "noop"} if says != "permanent" else {"failed"}
             draft.end(index, words, "not", ("permanent", "conflict"))

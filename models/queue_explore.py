@@ -31,6 +31,14 @@ from .queue_unreachable import unreachable
 _NO_EFFECT: Final = frozenset({"refused", "dropped", "expired", "closed", "breaker_open", "superseded"})
 
 
+MOST_STEPS: Final = 1_000_000
+"""Events of the walk over one row, after which it is given up, and told to be incomplete."""
+
+
+NIGHTLY_STEPS: Final = 60_000
+"""As :data:`MOST_STEPS`, for each row of the nightly walk."""
+
+
 class ExplorationError(AssertionError):
     """The model breaks one of its laws, or an invariant: the message says which, why, and by what path."""
 
@@ -42,7 +50,8 @@ class Exploration:
     ``rows``, ``disruptions``: the scope: configurations, and how many disruptions a path may hold. ``states``, ``steps``, ``histories``,
     ``events``: distinct states, events at them, ends that were judged, events in those histories. ``visited``: how often each pair of a
     named state and an event was met; ``missing``: pairs that were neither met nor are known to be unreachable. ``unreachable``: why
-    the others can't be. ``exercised``: how often each invariant was.
+    the others can't be. ``exercised``: how often each invariant was. ``walked``: by row, the disruptions that a path might hold, whether the
+    walk came to its end, its states and events.
     """
 
     rows: int
@@ -55,6 +64,7 @@ class Exploration:
     unreachable: Mapping[tuple[str, str], str] = field(default_factory=dict)
     missing: tuple[tuple[str, str], ...] = ()
     exercised: Mapping[str, int] = field(default_factory=dict)
+    walked: Mapping[str, tuple[int, bool, int, int]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Json]:
         """The counts as plain data; pairs as ``state / event``."""
@@ -65,6 +75,10 @@ class Exploration:
             "visited": {f"{state} / {event}": count for (state, event), count in sorted(self.visited.items())},
             "unreachable": {f"{state} / {event}": why for (state, event), why in sorted(self.unreachable.items())},
             "missing": [f"{state} / {event}" for state, event in self.missing],
+            "walked": {
+                name: {"disruptions": limit, "complete": complete, "states": states, "steps": steps}
+                for name, (limit, complete, states, steps) in self.walked.items()
+            },
             "exercised": cast("Json", dict(self.exercised)),
         }
 
@@ -76,19 +90,23 @@ def explore(
     invariants: Sequence[Invariant] = (),
     judged: int = 100,
     full: bool = False,
+    most: int = MOST_STEPS,
     follows: bool = True,
 ) -> Exploration:
     """Walk every row. Raises :class:`ExplorationError` at the first state or history that breaks a law.
 
     ``full``: every answer of each row, not the few of a quick walk. ``disruptions``: how many a path may hold; the walk grows by about ten times with each. ``judged``: how many of the ends of a row, evenly spread,
-    become histories that are followed (``follows``) and judged by ``invariants``.
+    become histories that are followed (``follows``) and judged by ``invariants``. ``most``: events of the walk over one row.
     """
     visited: dict[tuple[str, str], int] = {}
+    walked: dict[str, tuple[int, bool, int, int]] = {}
     exercised = dict.fromkeys((one.id for one in invariants), 0)
     states = steps = histories = events = 0
     for row in rows:
-        walk = Walk(row if full else dataclasses.replace(row, answers=row.few), disruptions)
+        limit = min(disruptions, row.scope)
+        walk = Walk(row if full else dataclasses.replace(row, answers=row.few), limit, most)
         walk.run()
+        walked[row.name] = (limit + row.more, walk.complete, len(walk.nodes), walk.steps)
         states, steps = states + len(walk.nodes), steps + walk.steps
         for pair, count in walk.visited.items():
             visited[pair] = visited.get(pair, 0) + count
@@ -108,20 +126,27 @@ def explore(
         unreachable=impossible,
         missing=tuple(pair for pair in pairs if pair not in visited and pair not in impossible),
         exercised=exercised,
+        walked=walked,
     )
+
+
+def explored() -> dict[str, Json]:
+    """The counts of a walk over the whole published table, as data for a report. Takes minutes."""
+    return explore(most=NIGHTLY_STEPS).as_json()
 
 
 class Walk:
     """The breadth-first walk over one row."""
 
-    def __init__(self, row: Row, disruptions: int) -> None:
-        self.row = row
+    def __init__(self, row: Row, disruptions: int, most: int = MOST_STEPS) -> None:
+        self.row, self.most, self.complete = row, most, True
         self.model = QueueModel(setup=Setup(config=row.config))
         self.all = Steps(self.model, row)
         self.nodes: dict[Mark, int] = {}
         self.ways: list[tuple[int, tuple[Move, ...], float]] = []
         self.edges: list[list[int]] = []
         self.ends: list[int] = []
+        self.finishes: list[tuple[int, tuple[Move, ...], float]] = []
         self.visited: dict[tuple[str, str], int] = {}
         self.steps = 0
         self.begin = Node(self.model.start(), World(left=disruptions + row.more))
@@ -130,6 +155,9 @@ class Walk:
         """Walk to the end."""
         queue = deque([(self._add(self.begin, -1, ()), self.begin)])
         while queue:
+            if self.steps > self.most:
+                self.complete = False
+                return  # what can be reached from a border that was not walked is not known
             number, node = queue.popleft()
             names = self._names(node)
             for step in self.all.from_(node):
@@ -137,13 +165,16 @@ class Walk:
                 self._count(step, names)
                 if not step.node.state.conserved:
                     raise ExplorationError(self._report(number, f"not conserved after {step.event}"))
-                mark = canonical(step.node, len(self.row.calls))
+                mark = canonical(step.node, self.row)
                 known = self.nodes.get(mark)
                 if known is None:
                     known = self._add(step.node, number, step.moves, mark)
                     self._check(step.node, known)
                     queue.append((known, step.node))
                 self.edges[number].append(known)
+                after = step.node.state
+                if not after.submits and after.submitted == len(self.row.calls) and node.state.submits:
+                    self.finishes.append((number, step.moves, after.now))
             if not self.edges[number]:
                 self.ends.append(number)
                 if node.state.submits:
@@ -152,7 +183,7 @@ class Walk:
 
     def _add(self, node: Node, before: int, moves: tuple[Move, ...], mark: Mark | None = None) -> int:
         number = len(self.ways)
-        self.nodes[mark or canonical(node, len(self.row.calls))] = number
+        self.nodes[mark or canonical(node, self.row)] = number
         self.ways.append((before, moves, node.state.now))
         self.edges.append([])
         return number
@@ -199,7 +230,9 @@ class Walk:
 
     def history(self, number: int) -> History:
         """The way to this node as the bench would have recorded it."""
-        path: list[tuple[tuple[Move, ...], float]] = []
+        return self._told([], number)
+
+    def _told(self, path: list[tuple[tuple[Move, ...], float]], number: int) -> History:
         while number >= 0:
             before, moves, now = self.ways[number]
             path.append((moves, now))
@@ -213,9 +246,9 @@ class Walk:
 
     def histories(self, most: int) -> Iterator[History]:
         """The ways to at most so many ends, evenly spread."""
-        stride = max(1, len(self.ends) // most) if most else len(self.ends) + 1
-        for number in self.ends[::stride][:most]:
-            yield self.history(number)
+        stride = max(1, len(self.finishes) // most) if most else len(self.finishes) + 1
+        for number, moves, now in self.finishes[::stride][:most]:
+            yield self._told([(moves, now)], number)
 
     def judge(
         self, history: History, invariants: Sequence[Invariant], exercised: dict[str, int], *, follows: bool
@@ -279,16 +312,20 @@ def _unconfirmed(row: Row, state: State, bind: int) -> Iterator[str]:
 Mark: TypeAlias = tuple[object, ...]
 
 
-def canonical(node: Node, calls: int) -> Mark:
+def canonical(node: Node, row: Row) -> Mark:
     """What tells this node from others: times are counted from now, and what can't matter any more is left out."""
     state, world = node.state, node.world
-    now, over = state.now, state.submitted >= calls
+    now, over = state.now, state.submitted >= len(row.calls)
     until = min((one.call.deadline for one in state.submits), default=float("inf"))
     guards = any(one.call.precondition.resource_version is not None for one in state.submits)
     bucket: Mark = ()
     if state.bucket.qps != float("inf"):
         full = min(state.bucket.burst, state.bucket.tokens + (now - state.bucket.at) * state.bucket.qps)
         bucket = (state.bucket.qps, state.bucket.burst, round(full, 6), round(max(-9.0, state.bucket.last - now), 6))
+    open_ = {one.index for one in state.entries} | {index for _, index in world.late}
+    busy = {operation for _, operation in row.calls[state.submitted :]}
+    busy |= {row.calls[one.index][1] for one in state.submits} | {one.operation for one in state.entries}
+    busy |= {op.partition(".")[0] for op, _ in world.late}
     breaker = state.breaker
     opened = None if breaker.opened is None else round(breaker.opened - now, 6)
     return (
@@ -302,12 +339,12 @@ def canonical(node: Node, calls: int) -> Mark:
         (breaker.least, breaker.most, opened, breaker.doubt is None),
         () if over else (state.ended, state.keys, state.binds),
         world.left,
-        world.late,
-        world.looked,
-        world.homes,
-        tuple((index, _class(word)) for index, word in world.told),
-        tuple((operation, min(count, 2)) for operation, count in world.effects),
-        tuple(operation for operation, _ in world.sent),
+        tuple(index for _, index in world.late),
+        frozenset(one for one in world.looked if one[0] in open_),
+        tuple((submit, home) for submit, home in world.homes if home in open_),
+        tuple((index, _class(word)) for index, word in world.told if row.calls[index][1] in busy),
+        tuple((operation, min(count, 2)) for operation, count in world.effects if operation in busy),
+        tuple(operation for operation, _ in world.sent if operation in busy),
         world.versions if guards or not over else (),
     )
 
@@ -340,7 +377,10 @@ def _entry(one: Entry, now: float) -> Mark:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the counts; an argument is the number of disruptions that a path may hold (1)."""
-    found = explore(disruptions=int(arguments[0]) if arguments else 1)
+    found = explore(disruptions=int(arguments[0]) if arguments else 1, most=NIGHTLY_STEPS)
+    for name, (limit, complete, states, steps) in found.walked.items():
+        words = "complete" if complete else "NOT complete"
+        print(f"{name:32} {words}, at most {limit} disruptions a path: {states} states, {steps} events")
     print(f"{found.rows} configurations, at most {found.disruptions} disruptions a path")
     print(
         f"{found.states} states, {found.steps} events at them, {found.histories} histories judged, {found.events} events"

@@ -63,7 +63,7 @@ class World:
 
     ``versions``: resourceVersion by uid. ``effects``: ledger entries by operation. ``late``: attempts whose effect is still to come.
     ``sent``: attempts begun by operation. ``flights``: the attempt in flight, by entry. ``homes``: the entry of each submit. ``told``:
-    outcomes. ``looked``: entries that were read back (once each, here). ``left``: disruptions that may still come.
+    outcomes. ``looked``: entries that were read back (once each here, and once after a conflict). ``left``: disruptions that may still come.
     """
 
     left: int
@@ -74,7 +74,7 @@ class World:
     flights: tuple[tuple[int, str], ...] = ()
     homes: tuple[tuple[int, int], ...] = ()
     told: tuple[tuple[int, str], ...] = ()
-    looked: frozenset[int] = frozenset()
+    looked: frozenset[tuple[int, bool]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,11 @@ class Steps:
         yield self._flying(node, entry, state, read=False)
 
     def _reads(self, node: Node, entry: Entry) -> Iterator[Step]:
-        if entry.live and (entry.undecided != "no" or entry.conflict) and entry.index not in node.world.looked:
+        if (
+            entry.live
+            and (entry.undecided != "no" or entry.conflict)
+            and (entry.index, entry.conflict) not in node.world.looked
+        ):
             try:
                 state = self.model.read_back(node.state, entry.index)
             except NotAllowed:
@@ -197,7 +201,7 @@ class Steps:
         world, operation = node.world, entry.operation
         number = dict(world.sent).get(operation, 0)
         op = f"{operation}.a{number}"
-        looked = world.looked | {entry.index} if read else world.looked
+        looked = world.looked | {(entry.index, entry.conflict)} if read else world.looked
         world = dataclasses.replace(
             world,
             looked=looked,
@@ -321,7 +325,10 @@ class Steps:
 
     def _time(self, node: Node) -> Iterator[Step]:
         state, near = node.state, self.model.setup.near
-        ends = [end for entry in state.entries if entry.attempts and entry.live for end in (entry.low, entry.high)]
+        paused = [entry for entry in state.entries if entry.attempts and entry.live]
+        ends = [entry.low for entry in paused]
+        if all(entry.low <= state.now + near for entry in paused):
+            ends += [entry.high for entry in paused]
         ends += [one.call.deadline for one in state.submits]
         ends.append(limits.free_at(state.bucket))
         if state.breaker.opened is not None:

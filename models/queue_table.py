@@ -19,7 +19,8 @@ class Row:
     """One configuration.
 
     ``calls``: what is submitted, in this order, with the logical operation (twins share one). ``answers``: which of :data:`ANSWERS` the
-    server may give, ``few`` those of a quick walk. ``more``: disruptions beyond those of the walk's scope. ``disruptions``: which of :data:`DISRUPTIONS` may come, each at any state.
+    server may give, ``few`` those of a quick walk. ``scope``: most disruptions of a path for which the walk is made
+    to its end. ``more``: disruptions beyond those of the walk's scope. ``disruptions``: which of :data:`DISRUPTIONS` may come, each at any state.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Row:
     answers: tuple[str, ...] = ("ok", "invalid", "busy", "lost", "lost, landed")
     few: tuple[str, ...] = ("ok", "busy", "lost")
     more: int = 0
+    scope: int = 1
     disruptions: tuple[str, ...] = ("cancel", "context ends", "object deleted", "close")
 
 
@@ -38,7 +40,7 @@ def _call(number: int = 1, **fields: Any) -> ApiCall:
 
 def _row(name: str, about: str, *calls: ApiCall | tuple[ApiCall, str], **more: Any) -> Row:
     named = tuple(one if isinstance(one, tuple) else (one, f"o{place}") for place, one in enumerate(calls))
-    config = {"attempts": 2, "aging": 0.0, **more.pop("config", {})}
+    config = {"attempts": 1, "aging": 0.0, **more.pop("config", {})}
     return Row(name=name, about=about, calls=named, config=QueueConfig(**config), **more)
 
 
@@ -63,6 +65,7 @@ TABLE: Final[tuple[Row, ...]] = (
         _call(target="spec"),
         _call(2),
         answers=ANSWERS[:6],
+        config={"attempts": 2},
         few=("ok", "busy"),
     ),
     _row(
@@ -72,6 +75,7 @@ TABLE: Final[tuple[Row, ...]] = (
         (_TWIN, "o0"),
         answers=ANSWERS,
         few=("ok", "invalid", "lost, lands late"),
+        config={"attempts": 2},
     ),
     _row(
         "twins without a key",
@@ -85,7 +89,7 @@ TABLE: Final[tuple[Row, ...]] = (
     _row("relevance", "patch, bind and delete of one object", _call(), _BIND, _DELETE),
     _row("relevance, upside down", "delete, bind and patch of one object", _DELETE, _BIND, _call()),
     _row("generations", "an older one, a newer one, a bind", _patch(0), _patch(1), _BIND, few=("ok", "lost")),
-    _row("generations, late", "the newer one first", _patch(1), _patch(0), _call(2)),
+    _row("generations, late", "the newer one first", _patch(1), _patch(0), _call(2), scope=0),
     _row("prerequisite", "of another object, and a deletion", _call(2, prerequisite_of="uid-1"), _BIND, _DELETE),
     _row("prerequisite, same object", "and a later patch", _call(prerequisite_of="uid-1"), _BIND, _call(target="spec")),
     _row(
@@ -95,9 +99,15 @@ TABLE: Final[tuple[Row, ...]] = (
         _call(target="spec", deadline=0.4, key="k"),
         _call(2),
         answers=ANSWERS[:6],
+        scope=0,
     ),
     _row(
-        "joiners' deadlines", "each its own", _call(deadline=0.3), (_call(deadline=0.6), "o0"), _call(2, deadline=0.6)
+        "joiners' deadlines",
+        "each its own",
+        _call(deadline=0.3),
+        (_call(deadline=0.6), "o0"),
+        _call(2, deadline=0.6),
+        scope=0,
     ),
     _row(
         "full",
@@ -124,6 +134,7 @@ TABLE: Final[tuple[Row, ...]] = (
         config={"qps": 1.0, "burst": 2},
         answers=("ok", "busy", "lost"),
         disruptions=("cancel", "rate", "close"),
+        scope=0,
     ),
     _row(
         "breaker",
@@ -134,6 +145,7 @@ TABLE: Final[tuple[Row, ...]] = (
         config={"breaker_failures": 1, "breaker_open": 2.0},
         answers=("ok", "busy", "lost"),
         disruptions=("cancel", "close"),
+        scope=0,
     ),
     _row(
         "shares",
@@ -142,6 +154,7 @@ TABLE: Final[tuple[Row, ...]] = (
         _call(2),
         _call(2, target="spec", priority=5),
         config={"shares": {"default": (2, 1)}},
+        scope=0,
     ),
     _row(
         "guards",
@@ -157,6 +170,7 @@ TABLE: Final[tuple[Row, ...]] = (
         _call(type="create", target="claim", effect="CREATE", key="k"),
         _call(type="get", target="pod", effect="READ"),
         _DELETE,
+        scope=0,
     ),
     _row("second bind", "to another node in one context", _BIND, _call(type="bind", target="node-2"), _call(2)),
     _row(
@@ -172,6 +186,7 @@ TABLE: Final[tuple[Row, ...]] = (
         _call(key="k", payload={"x": 1}),
         _call(key="k", payload={"x": 2}),
         _call(2, type="bind", target="node-1"),
+        scope=0,
     ),
     _row(
         "disrupted twice",
@@ -180,7 +195,7 @@ TABLE: Final[tuple[Row, ...]] = (
         (_call(), "o0"),
         more=1,
         few=("lost",),
-        config={"qps": 100.0},
+        config={"qps": 100.0, "attempts": 2},
         disruptions=DISRUPTIONS,
     ),
     _row(
@@ -191,7 +206,7 @@ TABLE: Final[tuple[Row, ...]] = (
         _call(),
         few=("ok", "busy"),
         answers=("ok", "busy", "lost"),
-        config={"qps": 100.0},
+        config={"qps": 100.0, "attempts": 2},
         disruptions=DISRUPTIONS,
     ),
     _row(
@@ -201,6 +216,8 @@ TABLE: Final[tuple[Row, ...]] = (
         (_call(), "o0"),
         _call(context="context-2", target="spec"),
         answers=("ok", "busy", "lost, landed"),
+        config={"attempts": 2},
+        scope=0,
     ),
 )
 
