@@ -106,6 +106,13 @@ def handled(times=1, *, status=422, kind="failed", **more):
     return story.settled(5)
 
 
+def given_up_first():
+    """An attempt that was given up may have opened the breaker at 1: what comes back at 5 is of before that, and a probe at 11 is right."""
+    story = Story(breaker_failures=1, breaker_open=10.0, workers=2).call(0, "o0").call(0, "o1", uid="u1")
+    story.start(0, "o0").start(0, "o1").given_up(1, "o1").told(1, "s1", "unknown")
+    return story.answer(5, "o0", 503).start(11, "o0")
+
+
 def probed(at_once, *, count=3, **config):
     story = Story(**{"workers": 2, **config}).done(0, "o0").settled(20)
     story.probe(20, [f"s{number + 1}" for number in range(count)])
@@ -186,6 +193,7 @@ CASES = [
     ("dispatch.breaker_stops", lambda: tripped(then=sends(5)), "violated"),
     ("dispatch.breaker_stops", lambda: tripped(then=sends(5, lasts=0.0)), "violated"),  # its own success is no excuse
     ("dispatch.breaker_stops", lambda: tripped(2, then=sends(5)), "vacuous"),
+    ("dispatch.breaker_stops", given_up_first, "vacuous"),
     ("dispatch.breaker_refuses", lambda: tripped(then=submits(5, "breaker_open")), "held"),
     ("dispatch.breaker_refuses", lambda: tripped(then=submits(5, None)), "violated"),
     ("dispatch.breaker_refuses", lambda: tripped(then=submits(14, None)), "vacuous"),

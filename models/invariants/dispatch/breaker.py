@@ -38,7 +38,7 @@ def _walk(trace: DispatchTrace, limit: int) -> tuple[_Breaker, list[tuple[Attemp
         if item.back:  # whether read-backs count is the breaker's own choice; an answer may close it
             if what == "end" and item.transient:
                 breaker.opened = max(breaker.opened, at) if breaker.state == "open" else breaker.opened
-            elif what == "end" and item.verdict != table.CANCELLED:
+            elif what == "end" and item.verdict != table.CANCELLED and breaker.state != "unsure":
                 breaker.state, breaker.streak, breaker.since = "closed", 0, seq
             continue
         if breaker.state == "open" and at >= breaker.opened + wait - trace.near:
@@ -50,8 +50,12 @@ def _walk(trace: DispatchTrace, limit: int) -> tuple[_Breaker, list[tuple[Attemp
                 breaker.probes.append(item)
             continue
         fresh = item.start.seq > breaker.since
+        if breaker.state == "unsure" and not (item.verdict == table.OK and fresh):
+            continue  # until something that was sent since then succeeds
         if item.verdict == table.OK:
             breaker.state, breaker.streak, breaker.since = "closed", 0, seq
+        elif item.verdict == table.CANCELLED and fresh and breaker.state == "closed":
+            breaker.state, breaker.streak, breaker.since = "unsure", 0, seq  # it may count as a failure, and open it
         elif not item.transient:
             breaker.streak = 0
             if breaker.state == "half" and item.verdict != table.CANCELLED:
