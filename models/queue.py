@@ -335,8 +335,9 @@ class QueueModel:
         )
         draft = Draft(self.setup, state)
         entry = draft.entry(index, flying=False)
+        given_up = status is None and not error  # whether that counts as a failure is the breaker's own choice
         draft.fields["breaker"] = limits.after(
-            state.breaker, self.setup, state.now, entry.started, says=says, status=status
+            state.breaker, self.setup, state.now, entry.started, says="maybe_lost" if given_up else says, status=status
         )
         if entry.live:
             self._ended(draft, entry, says, status, retry_after)
