@@ -78,6 +78,7 @@ BUGS = (
             "core:DispatchCore._conclude": wrapping(_ahead_is_over), "core:DispatchCore.closed": property(_not_while_something_is_ahead),
             "core:DispatchCore.wanted": wrapping(_wanted_if_ahead),
         },
+        mode="threads",
     ),
     QueueBug(
         name="close-forgets-what-is-withheld", summary="close tells those who are in the order of their object, and not those who are withheld",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....harness.subjects.dispatch.ending import leave
+from ....harness.subjects.dispatch.ending import finish, leave
 from ....harness.subjects.dispatch.parts import Fate
 from ..bug import wrapping
 from ._bug import QueueBug
@@ -69,6 +69,15 @@ def _own_is_left_out(
     return original(self, kind, reason, own=None if own == "noop" or kind == "merged" else own, status=status)
 
 
+def _unknown_too(original: Any, parts: Any, entry: Any, fate: Fate) -> Any:
+    if fate is Fate.UNKNOWN and entry.parked is not None:
+        heir, entry.parked = entry.parked, None
+        heir.twin_of = None
+        finish(parts, heir, "unknown", "ambiguous", fate)
+        return None
+    return original(parts, entry, fate)
+
+
 BUGS = (
     QueueBug(
         name="like-and-like-are-twins", summary="calls with the same object, type and target are joined, whatever their version, key and payload",
@@ -107,5 +116,9 @@ BUGS = (
     QueueBug(
         name="a-joiner-relieves-the-first", summary="whoever joined before is told at once that it was merged and applied when another joins",
         invariant="dispatch.done_is_true", source="D5 kubernetes/kubernetes!135180", replaced={"admission:_join": wrapping(_told_as_superseded)},
+    ),
+    QueueBug(
+        name="unknown-for-those-parked-too", summary="a parked call whose key makes it safe ends unknown with its twin instead of being sent",
+        invariant="dispatch.follows_model", source="own", replaced={"ending:_pass_on_parked": wrapping(_unknown_too)}, mode="trio",
     ),
 )  # fmt: skip

@@ -14,11 +14,9 @@ def _nothing_has_changed(original: Any, parts: Any, entry: Any, view: Any, plugi
         original(parts, entry, view, plugins)
 
 
-def _hopeful(original: Any, parts: Any, now: float) -> Any:
-    attempt = original(parts, now)
-    if attempt is not None and attempt.call.effect != "READ":
-        parts.deeds.append(Reevaluate(attempt.call, parts.view("applied")))
-    return attempt
+def _as_good_as_done(original: Any, parts: Any, ticket: Any, call: Any, *more: Any) -> None:
+    original(parts, ticket, call, *more)
+    parts.deeds.append(Reevaluate(call, parts.view("applied")))
 
 
 def _merged_is_applied(original: Any, self: Any, ticket: Any, view: Any) -> None:
@@ -42,20 +40,14 @@ def _the_gauge_keeps_late_ones(original: Any, self: Any, now: float) -> Any:
     return {**figures, "executing": figures["executing"] + figures["audited"]}
 
 
-def _unchanged_is_applied(original: Any, answer: Any, wall: Any) -> Any:
-    reading = original(answer, wall)
-    reading.noop = False
-    return reading
-
-
 BUGS = (
     QueueBug(
         name="nothing-has-changed", summary="a write that finds its work done asks for no re-evaluation, so that the pod waits for the next sweep",
         invariant="dispatch.reevaluates", source="D8 kubernetes/kubernetes#141694", replaced={"attempts:completed": wrapping(_nothing_has_changed)},
     ),
     QueueBug(
-        name="re-evaluated-in-hope", summary="re-evaluation is asked for when a write is sent", invariant="dispatch.reevaluates_after",
-        source="D7 kubernetes/kubernetes#140082", replaced={"core:start": wrapping(_hopeful)},
+        name="re-evaluated-in-hope", summary="re-evaluation is asked for when a twin is submitted of a write that is still under way",
+        invariant="dispatch.reevaluates_after", source="D7 kubernetes/kubernetes#140082", replaced={"admission:_park": wrapping(_as_good_as_done)},
     ),
     QueueBug(
         name="merged-is-counted-as-applied", summary="whoever joined is counted as applied, and told that it was merged", invariant="dispatch.accounts_agree",
@@ -69,9 +61,5 @@ BUGS = (
     QueueBug(
         name="the-gauge-keeps-late-ones", summary="an attempt whose call was given up meanwhile is never taken off the gauge", invariant="dispatch.accounts_executing",
         source="D20 kubernetes/kubernetes!127182", replaced={"core:DispatchCore.stats": wrapping(_the_gauge_keeps_late_ones)},
-    ),
-    QueueBug(
-        name="unchanged-is-applied", summary="an answer that nothing had to be changed is told as applied", invariant="dispatch.follows_model",
-        source="own", replaced={"core:read_answer": wrapping(_unchanged_is_applied)}, mode="trio",
     ),
 )  # fmt: skip

@@ -62,7 +62,7 @@ def _token_first(original: Any, self: Any, call: Any, settled: Any = None) -> An
 def _ties_by_the_call(self: Any, entry: Any) -> None:
     entry.lifted = entry.key < entry.rank
     lane = self.common if entry.lifted or entry.plugin not in self.lanes else self.lanes[entry.plugin]
-    lane.push((entry.key, entry.payload, entry))
+    lane.push((entry.key, entry.seq if entry.call.effect == "READ" else entry.payload, entry))
 
 
 BUGS = (
