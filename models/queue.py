@@ -308,6 +308,8 @@ class QueueModel:
         """A read-back is over; ``status`` is ``None`` if it was not answered. That it shows nothing proves nothing."""
         draft = Draft(self.setup, state)
         entry = draft.entry(index, reading=False)
+        well = status is not None and status < 500
+        draft.fields["breaker"] = limits.after_read_back(state.breaker, self.setup, state.now, answered=well)
         if entry.live and status is not None and (status < 300 or status == 404):
             loose = entry.loose | {"noop"}
             if entry.operation in state.effects:

@@ -97,6 +97,19 @@ def after(breaker: Breaker, setup: Setup, now: float, started: float, *, says: M
     return dataclasses.replace(breaker, least=least, most=most, doubt=now if most >= limit else breaker.doubt)
 
 
+def after_read_back(breaker: Breaker, setup: Setup, now: float, *, answered: bool) -> Breaker:
+    """A read-back is over. Whether it counts is the breaker's own choice: nothing that it may have changed is sure any more."""
+    if not has_breaker(setup):
+        return breaker
+    if breaker.opened is not None:
+        return dataclasses.replace(breaker, opened=None, doubt=breaker.opened if answered else now)
+    if answered:
+        return dataclasses.replace(breaker, least=0)
+    most = breaker.most + 1
+    doubt = now if most >= setup.config.breaker_failures else breaker.doubt
+    return dataclasses.replace(breaker, most=most, doubt=doubt)
+
+
 def forbids(breaker: Breaker, setup: Setup, now: float) -> bool:
     """Whether it is open beyond doubt: since before this instant, and not yet half-open."""
     if breaker.opened is None:
