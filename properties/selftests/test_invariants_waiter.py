@@ -592,3 +592,10 @@ def test_a_404_that_comes_later_may_come_after_its_grace():
     other = (fetch(0), sleep(0, 1.0), fetch(1.0, http=404), raised(1.0, "transport"))
     made = pair(one, other, relation="pending", amount=1.0, call={"not_found_grace": 0.5})
     assert not ours()["waiter.pending_inserted_monotone"].judge(made).violated
+
+
+def test_an_answer_in_the_instant_of_a_fetch_timeout_may_be_taken_or_not():
+    """Its hint counts for the twin that took it; the other retries on its own schedule (seed 1879813995)."""
+    taken = (fetch(0, http=429, lasts=10.0, headers=HINT), sleep(10, 7.0), fetch(17, "completed"), returned(17))
+    cut = (fetch(0, ending="cancelled", lasts=10.0), sleep(10, 1.0), fetch(11, "completed"), returned(11))
+    assert not ours()["waiter.twins_agree"].judge(pair(taken, cut, left="sync", right="asyncio")).violated

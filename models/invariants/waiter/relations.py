@@ -78,7 +78,7 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
     names = f"{one.run or 'one'}/{one.name} and {other.run or 'other'}/{other.name}"
     for number_, (left, right) in enumerate(zip(mine, theirs, strict=False), start=1):
         same_time = abs(left.at * scale - right.at) <= near + 1e-9 * right.at
-        if left.act == right.act == "answer" and left.detail != right.detail and same_time:
+        if left.act == right.act == "answer" and same_time and _answered(left) != _answered(right):
             # an answer that came in the instant of a timeout: either may win, and from there on nothing is comparable
             return held([left.event.seq, right.event.seq] if number_ > 2 else [])
         same_size = not abs(left.size * scale - right.size) > near + 1e-9 * abs(right.size)
@@ -114,6 +114,11 @@ def compare(one: WaitTrace, other: WaitTrace, *, what: str, scale: float = 1.0, 
             observed=_words(longer, 1.0),
         )
     return held([one.outcome.seq, other.outcome.seq])
+
+
+def _answered(step: Step) -> tuple[str, object, object]:
+    """What came of a fetch: what it says to a waiter, how it ended, with which HTTP status."""
+    return step.detail, step.event.data.get("ending"), step.event.data.get("status")
 
 
 def _on_edge(wait: WaitTrace, step: Step, scale: float) -> bool:
