@@ -90,6 +90,8 @@ def _meaning(code: str) -> str | None:
             # A bare * or / in a signature only restricts callers; the tool takes it for an operator.
             node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
             node.posonlyargs, node.kwonlyargs = [], []
+            node.defaults = [*node.defaults, *(item for item in node.kw_defaults if item is not None)]
+            node.kw_defaults = []
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             node.value = ast.Constant(value=None)
     return ast.dump(tree)
