@@ -159,6 +159,7 @@ def _settle_withheld(parts: Parts, entry: Entry, fate: Fate) -> None:
     entry.withheld = None
     for one in under:
         one.survivor = one.withheld = None
+    under.sort(key=lambda one: one.call.type != BIND)  # a bind is told what became of itself, not of its prerequisites
     for one in under:
         if not dominates(entry, one):
             release(parts, one)
