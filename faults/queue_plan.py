@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from ..harness.calls import ApiCall
 from ..harness.queue_protocols import QueueConfig
 from .api_script import ApiScript
 from .kinds import kind_named
@@ -196,14 +197,28 @@ def plan_size(plan: QueuePlan) -> int:
 
 def simpler_plans(plan: QueuePlan) -> Iterator[QueuePlan]:
     """Plans that are one step simpler, the boldest first."""
-    return (found for found in simpler(plan) if _sound(found))
+    before = _mixed(plan)
+    return (found for found in simpler(plan) if _sound(found) and _mixed(found) <= before)
+
+
+def _calls(plan: QueuePlan) -> list[tuple[str, ApiCall]]:
+    """Every call of a plan with the operation that it belongs to."""
+    data = [item.data for item in plan.steps if item.kind == "queue_submit"]
+    calls = [(item.operation, item.call) for item in data]
+    return calls + [(item.then_operation, item.then) for item in data if item.then is not None]
 
 
 def _sound(plan: QueuePlan) -> bool:
     """Half a generation is none: what is general about making things simpler takes pairs apart."""
-    data = [item.data for item in plan.steps if item.kind == "queue_submit"]
-    calls = [call for item in data for call in (item.call, item.then) if call is not None]
-    return all(call.precondition.generation is None or len(call.precondition.generation) == 2 for call in calls)
+    generations = [call.precondition.generation for _, call in _calls(plan)]
+    return all(generation is None or len(generation) == 2 for generation in generations)
+
+
+def _mixed(plan: QueuePlan) -> set[str]:
+    """The operations that calls of several objects, types, targets or keys belong to: no simpler plan may make two calls into one."""
+    seen: dict[str, tuple[object, ...]] = {}
+    what = [(operation, (call.uid, call.type, call.target, call.key)) for operation, call in _calls(plan)]
+    return {operation for operation, one in what if seen.setdefault(operation, one) != one}
 
 
 _DEFAULT = QueuePlan()

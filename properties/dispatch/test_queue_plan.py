@@ -149,3 +149,12 @@ def test_answers_are_swarmed():
 
     check()
     assert {0, 1, 2} <= seen
+
+
+def test_a_simpler_plan_does_not_make_two_calls_into_one_operation():
+    """A bind and a patch keep an operation each: renamed into one, the healthy queue would seem to do one of them for the other."""
+    patch = fault("queue_submit", at=0.0, operation="o0", call=ApiCall())
+    bind = fault("queue_submit", at=0.0, operation="o1", call=ApiCall(type="bind", target="node-1"))
+    for simple in simpler_plans(QueuePlan(steps=(patch, bind))):
+        pairs = {(step.data.operation, step.data.call.type) for step in simple.steps}
+        assert len(pairs) == len({operation for operation, _ in pairs}), simple.words()
