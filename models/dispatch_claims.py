@@ -35,6 +35,6 @@ DISPATCH_CLAIMS: Final[Mapping[str, str]] = MappingProxyType(
         "failure_handler": "Permanent errors reach the plugin's failure handler, once each.",
         "isolation": "One object's trouble does not hold up another's calls.",
         "bounded_memory": "Finished calls and their payloads are let go.",
-        "reference": "The queue behaves as the reference model allows.",
+        "reference": "The queue behaves as the reference model allows. (Not for threads yet: there a submit takes effect between call and return.)",
     }
 )

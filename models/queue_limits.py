@@ -84,7 +84,7 @@ def after(breaker: Breaker, setup: Setup, now: float, started: float, *, says: M
             return dataclasses.replace(breaker, opened=None, doubt=now)
         return dataclasses.replace(breaker, opened=now)
     if says == "ok":
-        if breaker.doubt is not None and started < breaker.doubt:
+        if breaker.doubt is not None and started <= breaker.doubt + near:
             return dataclasses.replace(breaker, least=0)
         return Breaker(since=now if breaker.doubt is not None else breaker.since)
     if not failed:
