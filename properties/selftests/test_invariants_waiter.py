@@ -599,3 +599,9 @@ def test_an_answer_in_the_instant_of_a_fetch_timeout_may_be_taken_or_not():
     taken = (fetch(0, http=429, lasts=10.0, headers=HINT), sleep(10, 7.0), fetch(17, "completed"), returned(17))
     cut = (fetch(0, ending="cancelled", lasts=10.0), sleep(10, 1.0), fetch(11, "completed"), returned(11))
     assert not ours()["waiter.twins_agree"].judge(pair(taken, cut, left="sync", right="asyncio")).violated
+
+
+def test_a_hint_that_may_be_ignored_binds_no_submit():
+    """Whether "1_0" is a number depends on who reads it (seed 659460460)."""
+    made = client(post(0, "k", http=429, headers={"retry-after": "1_0"}), post(1, "k"))
+    assert not ours()["waiter.submit_paced"].judge(made).violated

@@ -155,7 +155,7 @@ def _paced(history: History) -> Finding:
                 continue
             least, why = LEAST_APART, "no storm"
             hint = _hint(end)
-            if hint is not None and end.data.get("status") in (429, 503):
+            if hint is not None and not hint.ignorable and end.data.get("status") in (429, 503):
                 arrived = end.data.get("arrived")
                 since = end.at - float(arrived) if isinstance(arrived, int | float) else 0.0
                 least, why = max(least, hint.low - since), "the server's hint"
