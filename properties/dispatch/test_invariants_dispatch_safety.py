@@ -318,3 +318,10 @@ def test_case(name, story, expected):
 def test_safety_is_safety():
     """What this file tests can't be unclaimed."""
     assert all(catalogue()[name].safety for name, _, _ in CASES)
+
+
+def test_a_joiner_makes_a_call_a_prerequisite_that_may_go_first():
+    """A bind waits for its prerequisites, and a flag holds for the call if one joiner has it."""
+    story = Story().call(0, "o0", type="bind", target="node-1").call(0, "o1").call(0, "o1", prerequisite_of="uid-1")
+    story.run(0, "o1").told(0, "s1").told(0, "s2", "merged", own="applied").run(0, "o0", lasts=1).told(1, "s0")
+    assert verdict("dispatch.object_order", story.settled(5)) in ("held", "vacuous")

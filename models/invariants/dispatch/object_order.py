@@ -58,8 +58,8 @@ def _in_order(trace: DispatchTrace) -> Finding:
             if earlier is later or first.start.seq > then.start.seq:
                 witnesses.append(later.sent_seq)
                 continue
-            if then.prerequisite_of == first.uid:
-                continue
+            if any(submit.prerequisite_of == first.uid for submit in later.submits):
+                continue  # flags are the strictest over the joiners: one of them makes the call a prerequisite of that bind
             return breach(
                 f"was overtaken on its object by {call(then)}", [first, then, later.first, earlier.first], of=call(first),
                 expected="writes on one object start in the order in which they were submitted",
