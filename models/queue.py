@@ -357,9 +357,9 @@ class QueueModel:
             if open_before and not reads:
                 if says == "conflict" and self.setup.dialect.read_back:
                     draft.entry(index, conflict=True, read=False)
-                    return
-                draft.entry(index, loose=entry.loose | {"failed", "unknown", "applied", "noop"}, free=True)
-                for one in draft.joined(index):
+                else:
+                    draft.entry(index, loose=entry.loose | {"failed", "unknown", "applied", "noop"}, free=True)
+                for one in draft.joined(index):  # who asked to end need not wait for a read-back
                     if one.asked:
                         draft.submit(one.index, loose=one.loose | {"unknown", "stale"})
                 return
