@@ -22,7 +22,7 @@ import sniffio
 from ...calls import ApiCall, OutcomeView
 from ..waiter.clocks import AnyioClock, AsyncClock
 from .bounds import Bounds
-from .config import RELEVANCE, QueueConfig
+from .config import RELEVANCE, QueueConfig, check_config
 from .core import DispatchCore
 from .deeds import Handler, do, log_error
 from .entry import Attempt, Ticket
@@ -72,7 +72,7 @@ class DispatchQueue:
             wall=wall, handlers=failed is not None or reevaluate is not None, debug=debug, **extra,
         )  # fmt: skip
         if config is not None:
-            core(config, now=0.0)  # a bad configuration is told where it is given, not where the queue is opened
+            check_config(config)  # a bad configuration is told where it is given, not where the queue is opened
         self._now: Callable[[], float] = self._clock.monotonic
         self._loop_time: Callable[[], float] = anyio.current_time
         self._scope: type[anyio.CancelScope] = anyio.CancelScope
