@@ -16,6 +16,7 @@ import httpx
 from ..calls import ApiAnswer, ApiCall, OutcomeView
 from ..jsonable import Json
 from ..queue_protocols import QueueBench
+from .error_table import ErrorClass, classify_status
 
 UNLIMITED: Final = 1_000_000
 
@@ -92,7 +93,7 @@ def outcome(call: ApiCall, ended: ApiAnswer | BaseException) -> OutcomeView:
         return OutcomeView(kind="applied", status=status)
     if status in _AMBIGUOUS:
         return OutcomeView(kind=lost, reason="ambiguous", status=status)
-    if status in (425, 429) or (status >= 500 and status not in (501, 505)):
+    if classify_status(status) is ErrorClass.TRANSIENT:
         return OutcomeView(kind="exhausted", reason="attempts", status=status)
     return OutcomeView(kind="failed", reason="conflict" if status in (409, 412) else "permanent", status=status)
 
