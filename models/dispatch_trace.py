@@ -20,6 +20,7 @@ from ..harness.queue_dialect import QueueDialect
 from ..harness.queue_protocols import QueueConfig
 from . import dispatch_errors as errors
 from .dispatch_relevance import rank
+from .event_data import mapping, number
 
 NOISE: Final = 1e-6
 """Float noise: two instants that differ by less are the same, whatever the resolution."""
@@ -88,7 +89,7 @@ class Submit:
     @property
     def view(self) -> Mapping[str, Json]:
         """The whole view that it was told."""
-        return _mapping(self.outcome.data.get("view")) if self.outcome is not None else {}
+        return mapping(self.outcome.data.get("view")) if self.outcome is not None else {}
 
     @property
     def payload(self) -> Any:
@@ -323,17 +324,6 @@ def first_of(*events: Event | None) -> Event | None:
     return min((event for event in events if event is not None), key=lambda event: event.seq, default=None)
 
 
-def number(value: object, default: float = math.nan) -> float:
-    """A number out of an event's data (infinities are tagged there), ``default`` if it is none."""
-    if isinstance(value, dict):
-        value = revive(value)
-    return float(value) if isinstance(value, int | float) else default
-
-
-def _mapping(value: object) -> Mapping[str, Json]:
-    return cast("Mapping[str, Json]", value) if isinstance(value, Mapping) else {}
-
-
 def _text(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
 
@@ -364,7 +354,7 @@ class _Reader:
         self.dialect = QueueDialect.from_json(cast("Mapping[str, Json]", revive(dialect)) if dialect else {})
         self.claims = frozenset(str(claim) for claim in claims) if isinstance(claims, list) else frozenset()
         plan = history.header.get("plan")
-        inner = _mapping(_mapping(plan).get("plan"))
+        inner = mapping(mapping(plan).get("plan"))
         self.tick = number(inner.get("tick"), 0.0)
         self.mode = _text(history.header.get("mode"))
         self.made: list[DispatchTrace] = []
@@ -420,8 +410,8 @@ class _Reader:
         if event.kind != ev.QUEUE_OPEN and event.kind not in self.steps:
             return
         data = event.data if event.kind == ev.QUEUE_OPEN else {}
-        config = QueueConfig.from_json(cast("dict[str, Any]", revive(dict(_mapping(data.get("config"))))))
-        bounds = {name: number(value, math.inf) for name, value in _mapping(data.get("bounds")).items()}
+        config = QueueConfig.from_json(mapping(data.get("config")))
+        bounds = {name: number(value, math.inf) for name, value in mapping(data.get("bounds")).items()}
         self.trace = DispatchTrace(
             opened=event, dialect=self.dialect, claims=self.claims, config=config, bounds=bounds,
             rates=[(None, config.qps, config.burst)], tick=self.tick, mode=self.mode,
@@ -437,8 +427,8 @@ class _Reader:
         return known
 
     def _submit(self, trace: DispatchTrace, event: Event) -> None:
-        call = _mapping(event.data.get("call"))
-        condition = _mapping(call.get("precondition"))
+        call = mapping(event.data.get("call"))
+        condition = mapping(call.get("precondition"))
         generation = condition.get("generation")
         version = condition.get("resource_version")
         kind = _text(call.get("type"))
@@ -474,7 +464,7 @@ class _Reader:
             submit.again.append(event)
             return
         submit.outcome = event
-        view = _mapping(event.data.get("view"))
+        view = mapping(event.data.get("view"))
         submit.kind, submit.own = _text(view.get("kind")), _text(view.get("own"))
         submit.reason = _text(view.get("reason"))
         trace.steps.append((event.seq, "told", submit))

@@ -18,6 +18,7 @@ from ..harness.history import Event, History
 from ..harness.jsonable import Json, revive
 from ..harness.protocols import WaitCall
 from .answers import Says, read
+from .event_data import mapping, number
 from .parameters import bad_parameters
 from .pauses import Pause, find_pauses
 from .schedule import Delays
@@ -210,17 +211,6 @@ class WaitTrace:
             if not (isinstance(item, Sleep) and item.cancelled_by(event.at + NOISE)):
                 found.append(item)
         return list(reversed(found[-2:]))
-
-
-def number(value: object, default: float = math.nan) -> float:
-    """A number out of an event's data (infinities are tagged there), ``default`` if it is none."""
-    value = revive(value)
-    return float(value) if isinstance(value, int | float) else default
-
-
-def mapping(value: object) -> Mapping[str, Json]:
-    """A mapping out of an event's data, empty if it is none."""
-    return cast("Mapping[str, Json]", value) if isinstance(value, Mapping) else {}
 
 
 _cache: WeakKeyDictionary[History, tuple[int, list[WaitTrace]]] = WeakKeyDictionary()

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from ....harness.history import Event
 from ....harness.verdicts import Finding, held
-from ...dispatch_trace import Attempt, DispatchTrace, Submit, number
+from ...dispatch_trace import Attempt, DispatchTrace, Submit
+from ...event_data import number
 from ._judging import breach, must
 
 

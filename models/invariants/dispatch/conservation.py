@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ....harness.verdicts import Finding, held
-from ...dispatch_trace import DispatchTrace, number
+from ...dispatch_trace import DispatchTrace
+from ...event_data import number
 from ._judging import breach, must, seconds
 
 

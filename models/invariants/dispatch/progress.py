@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ....harness.verdicts import Finding, held
-from ...dispatch_trace import DispatchTrace, number
+from ...dispatch_trace import DispatchTrace
 from ...dispatch_waiting import waiting
+from ...event_data import number
 from ._judging import breach, call, must, seconds, told
 
 

@@ -7,7 +7,8 @@ from collections import deque
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held
 from ...answers import JOB_KINDS
-from ...trace import WaitTrace, mapping
+from ...event_data import mapping
+from ...trace import WaitTrace
 from ._judging import breach, each_wait
 
 

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held, undecided
+from ...event_data import number
 from ...schedule import Delays
-from ...trace import Fetch, WaitTrace, number
+from ...trace import Fetch, WaitTrace
 from ._judging import breach, each_wait, how, seconds
 
 

@@ -6,7 +6,7 @@ from ....harness import events
 from ....harness.history import History
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held, violated
-from ...trace import number
+from ...event_data import number
 
 ENOUGH_FETCHES = 50
 MOST_BODIES = 16

@@ -8,7 +8,8 @@ from ....harness.history import Event
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held, undecided
 from ...answers import SURFACING, Says
-from ...trace import Fetch, WaitTrace, mapping
+from ...event_data import mapping
+from ...trace import Fetch, WaitTrace
 from ...waiter import raises_failure
 from ._judging import breach, each_wait, how, seconds
 

@@ -10,7 +10,8 @@ from ....harness.history import Event, History
 from ....harness.invariant import Invariant, Level
 from ....harness.protocols import RESOURCES
 from ....harness.verdicts import Finding, held, undecided, violated
-from ...trace import mapping, split
+from ...event_data import mapping
+from ...trace import split
 
 
 def calls_of(history: History, path: str) -> dict[str, list[Event]]:

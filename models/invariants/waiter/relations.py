@@ -11,7 +11,8 @@ from ....harness import events
 from ....harness.history import Event, History
 from ....harness.invariant import Checker, Invariant, Level
 from ....harness.verdicts import Finding, first_bad, held, undecided, violated
-from ...trace import NOISE, Fetch, WaitTrace, number, traces
+from ...event_data import number
+from ...trace import NOISE, Fetch, WaitTrace, traces
 from ._judging import how, seconds
 from .wall import jump_harmless
 

@@ -11,8 +11,9 @@ from ....harness.history import Event, History
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held, violated
 from ... import errors
+from ...event_data import mapping
 from ...pacing import Hint, hint_of
-from ...trace import NOISE, header_of, mapping
+from ...trace import NOISE, header_of
 from ._judging import seconds
 from .paths import calls_of
 

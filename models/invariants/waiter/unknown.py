@@ -6,7 +6,8 @@ from collections import deque
 
 from ....harness.invariant import Invariant, Level
 from ....harness.verdicts import Finding, held, undecided
-from ...trace import Fetch, WaitTrace, mapping
+from ...event_data import mapping
+from ...trace import Fetch, WaitTrace
 from ._judging import breach, each_wait, how
 
 
